@@ -1,0 +1,151 @@
+"""The answers that open a report: one sentence with figures to each question of the reader.
+
+A figure in an answer is a valid point, or the sentence says that it is doubtful.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from leadline.analyse.attribution import explain_differences
+from leadline.analyse.recommendations import best_cell, best_of_tests, recommend_settings, reservation
+from leadline.analyse.results import Answer, CellResult, Curve, Reference, Results, Saturation, VerdictName
+from leadline.analyse.wording import bandwidth, digits, iops, listed, percent, setting, settings
+
+SHOULD = "How fast should it be?"
+IS = "How fast is it?"
+RIGHT = "Is it right?"
+
+
+def answer_questions(results: Results) -> tuple[Answer, ...]:
+    """In the order in which a reader asks."""
+    return (
+        _expected(results),
+        _measured(results),
+        *_saturations(results),
+        *_collapses(results),
+        *explain_differences(results),
+        _correct(results),
+        *recommend_settings(results),
+    )
+
+
+def _expected(results: Results) -> Answer:
+    """Stated limits with the share that was reached, and what this machine itself can do."""
+    reference = results.reference
+    parts = [*_shares_of_limits(results), *_own_bounds(reference)]
+    if not parts:
+        sentence = (
+            "Not measured: no limit was stated, and neither memory copy nor the generator alone was measured."
+        )
+        return Answer(SHOULD, sentence, measured=False)
+    unstated = "" if reference.limits else "; no limit of the storage was stated"
+    return Answer(SHOULD, _sentence("; ".join(parts) + unstated))
+
+
+def _shares_of_limits(results: Results) -> list[str]:
+    """Each stated limit with the best measured share of it."""
+    parts = []
+    for name, limit in sorted(results.reference.limits.items()):
+        best = best_cell([cell for cell in results.cells if name in (cell.test, cell.direction, "network")])
+        words = f"the stated limit for {name} is {bandwidth(limit)}"
+        if best is not None:
+            share = best.metrics["bandwidth"].value / limit
+            words += f", of which {best.test} reached {percent(share)}{reservation(best)}"
+        parts.append(words)
+    return parts
+
+
+def _own_bounds(reference: Reference) -> list[str]:
+    parts = []
+    if reference.memory_copy_bytes_per_second:
+        parts.append(f"memory copies {bandwidth(reference.memory_copy_bytes_per_second)}")
+    if reference.ceiling_iops:
+        parts.append(f"one job of the generator alone makes {iops(reference.ceiling_iops)}")
+    return parts
+
+
+def _measured(results: Results) -> Answer:
+    """The best of every test in one sentence."""
+    best = best_of_tests(results.cells)
+    if not best:
+        return Answer(IS, "Not measured: no step of this run gave a figure.", measured=False)
+    parts = [
+        f"{test} {bandwidth(cell.metrics['bandwidth'].value)} ({_rate(cell)}){reservation(cell)}"
+        for test, cell in best.items()
+    ]
+    fastest = max(best.values(), key=lambda cell: cell.metrics["bandwidth"].value)
+    return Answer(IS, f"At their best settings: {listed(parts)}.", fastest)
+
+
+def _rate(cell: CellResult) -> str:
+    known = cell.metrics.get("iops")
+    return iops(known.value) if known else "IOPS unknown"
+
+
+def _saturations(results: Results) -> Iterable[Answer]:
+    """Where the curve through the best point of each test bends."""
+    for cell in best_of_tests(results.cells).values():
+        for curve in results.curves:
+            if curve.saturation is not None and any(member is cell for member in curve.cells):
+                yield Answer(IS, _bend(curve, curve.saturation), cell)
+                break
+
+
+def _bend(curve: Curve, found: Saturation) -> str:
+    place = f"{curve.test}, {curve.label}" if curve.label != curve.test else curve.test
+    doubt = ", from points that are not all valid" if found.doubtful else ""
+    if found.censored:
+        words = f"still gained more than 10 % by the last doubling to {_load(curve.axis, curve.loads[-1])}: its peak may lie beyond"
+        return f"{place}: throughput {words}{doubt}."
+    onset = f"queueing begins near {_load(curve.axis, found.onset_load)}, " if found.onset_load else ""
+    knee = (
+        f"90 % of the peak of {bandwidth(found.peak)} is reached at {_load(curve.axis, found.knee_load or 0)}"
+    )
+    return f"{place}: {onset}{knee}{doubt}."
+
+
+def _load(axis: str, load: float) -> str:
+    """ "iodepth 14", "3.2 jobs": an interpolated load need not be whole."""
+    whole = round(load)
+    if abs(load - whole) < 0.05 * load:
+        return setting(axis, whole)
+    return f"{digits(load)} jobs" if axis == "numjobs" else f"{axis} {digits(load)}"
+
+
+def _collapses(results: Results) -> Iterable[Answer]:
+    """The worst collapse, and on how many curves there is one."""
+    fallen = [curve for curve in results.curves if curve.saturation and curve.saturation.collapse_load]
+    verdicts = [
+        (verdict.severity, verdict.evidence, cell)
+        for cell in results.cells
+        for verdict in cell.verdicts
+        if verdict.name is VerdictName.COLLAPSED
+    ]
+    if not fallen or not verdicts:
+        return
+    _, evidence, cell = max(verdicts, key=lambda found: found[0])
+    sentence = f"Throughput collapses on {len(fallen)} of {len(results.curves)} curves; worst {cell.test}, {settings(cell.cell)}: {evidence}."
+    yield Answer(IS, sentence, cell)
+
+
+def _correct(results: Results) -> Answer:
+    """fio's own verification is the only thing here that looks at the data itself."""
+    verified = [cell for cell in results.cells if _verifies(cell)]
+    if not verified:
+        sentence = "Not measured: this run checked neither POSIX conformance nor consistency, and did not verify its data."
+        return Answer(RIGHT, sentence, measured=False)
+    broken = sum(str(failed.cell.get("verify", "")) != "" for failed in results.failed)
+    return Answer(RIGHT, f"Data was verified in {_cells(verified)}; {broken} verifying steps failed.")
+
+
+def _verifies(cell: CellResult) -> bool:
+    return str(cell.cell.get("verify", "0")) not in ("0", "none", "null", "False")
+
+
+def _cells(cells: Sequence[CellResult]) -> str:
+    return f"{len(cells)} cell" + ("" if len(cells) == 1 else "s")
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."

@@ -1,0 +1,94 @@
+"""Like against like: cells that differ in one setting only, as ratios with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from leadline.analyse.merge import cell_key
+from leadline.analyse.results import METRICS, CellResult, Comparison, Estimate, Results
+from leadline.store.records import Scalar
+
+COMPARED = ("ioengine", "direct", "block_size")
+RUN = "run"
+
+
+def compare_cells(cells: Sequence[CellResult], noise_floor: float | None) -> list[Comparison]:
+    """Engine against engine, direct against buffered, block size against the next one, all else equal."""
+    return [
+        comparison
+        for axis in COMPARED
+        for like in _alike(cells, axis)
+        for comparison in _compare_along(axis, like, noise_floor)
+    ]
+
+
+def compare_runs(results: Sequence[Results]) -> list[Comparison]:
+    """Every cell of the first run against the same cell of each later one."""
+    if len(results) < 2:
+        return []
+    first, *later = results
+    baseline = {(cell.experiment, cell.test, cell_key(cell.cell)): cell for cell in first.cells}
+    return [
+        compare(RUN, left, right, _larger(first.reference.noise_floor, other.reference.noise_floor))
+        for other in later
+        for right in other.cells
+        if (left := baseline.get((right.experiment, right.test, cell_key(right.cell)))) is not None
+    ]
+
+
+def compare(axis: str, left: CellResult, right: CellResult, noise_floor: float | None) -> Comparison:
+    """Right over left in every metric that both have."""
+    ratios = {
+        name: _ratio(left.metrics[name], right.metrics[name])
+        for name in METRICS
+        if name in left.metrics and name in right.metrics
+    }
+    return Comparison(axis, left, right, ratios, _tells_apart(ratios.get("bandwidth"), noise_floor))
+
+
+def _alike(cells: Sequence[CellResult], axis: str) -> Iterable[dict[Scalar, CellResult]]:
+    """Groups of cells that differ in this axis only, by its value; across experiments where engines have
+    one each.
+    """
+    groups: dict[tuple[object, ...], dict[Scalar, CellResult]] = {}
+    if len({cell.cell[axis] for cell in cells if axis in cell.cell}) < 2:
+        return []
+    for cell in cells:
+        if axis in cell.cell:
+            rest = tuple(pair for pair in cell_key(cell.cell) if pair[0] != axis)
+            groups.setdefault((cell.test, cell.direction, rest), {}).setdefault(cell.cell[axis], cell)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _compare_along(axis: str, like: dict[Scalar, CellResult], noise_floor: float | None) -> list[Comparison]:
+    """Numbers against the next smaller one, words against the first in the alphabet."""
+    values = sorted(like, key=lambda value: (isinstance(value, str), value))
+    numeric = all(isinstance(value, int | float) for value in values)
+    pairs = pairwise(values) if numeric else ((values[0], value) for value in values[1:])
+    return [compare(axis, like[left], like[right], noise_floor) for left, right in pairs]
+
+
+def _ratio(left: Estimate, right: Estimate) -> Estimate:
+    """right / left; the interval by the method of variance estimates recovery on the logarithms (Zou and
+    Donner 2008).
+    """
+    value = right.value / left.value
+    low = high = None
+    if left.low and left.high and right.low and right.high:
+        below = math.hypot(math.log(right.value / right.low), math.log(left.high / left.value))
+        above = math.hypot(math.log(right.high / right.value), math.log(left.value / left.low))
+        low, high = value * math.exp(-below), value * math.exp(above)
+    return Estimate(value, low, high, min(left.n, right.n), "ratio of both intervals")
+
+
+def _tells_apart(ratio: Estimate | None, noise_floor: float | None) -> bool:
+    """The interval excludes 1 and the difference exceeds what the machine differs from itself."""
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return False
+    return not ratio.low <= 1 <= ratio.high and abs(ratio.value - 1) > (noise_floor or 0.0)
+
+
+def _larger(left: float | None, right: float | None) -> float | None:
+    return max((value for value in (left, right) if value is not None), default=None)

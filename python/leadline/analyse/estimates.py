@@ -1,0 +1,137 @@
+"""The metrics of a cell, each with its interval and its n: from totals, merged bins and the window of its
+series.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from leadline.analyse.intervals import percentile_ranks, t_half_width
+from leadline.analyse.merge import Trials, total_mean_ns
+from leadline.analyse.results import PERCENTILES, Estimate
+from leadline.analyse.windows import Window
+from leadline.store.histogram import Histogram
+
+STATED = "as stated by the source"
+_ONE_RUN = "one repeat, no series to judge its spread by"
+_LITTLE_HOLDS = (0.8, 1.2)
+_FRACTIONS = np.array(list(PERCENTILES.values()))
+
+
+def estimate_metrics(trials: Trials, window: Window | None) -> dict[str, Estimate]:
+    """By name (results.METRICS); what the source does not give is absent. `window` is that of the first
+    repeat.
+    """
+    bandwidths = [trial.bandwidth_bytes_per_second for trial in trials.trials]
+    rates = [trial.iops for trial in trials.trials]
+    seconds = trials.runtime_ns / 1e9 or 1.0
+    known = {
+        "bandwidth": _rate(
+            trials, sum(trial.size_bytes for trial in trials.trials) / seconds, bandwidths, window
+        ),
+        "iops": _rate(trials, sum(trial.operations for trial in trials.trials) / seconds, rates, window),
+        "mean": _mean(trials, window),
+    }
+    return {**{name: found for name, found in known.items() if found is not None}, **_percentiles(trials)}
+
+
+def _rate(trials: Trials, value: float, repeats: list[float], window: Window | None) -> Estimate | None:
+    """Bandwidth or IOPS; None where nothing moved."""
+    if value <= 0:
+        return None
+    if trials.stated_only:
+        return Estimate(value, None, None, len(repeats), STATED)
+    if len(repeats) > 1:
+        return _over_repeats(value, repeats)
+    if window is None or window.half_width_share is None:
+        return Estimate(value, None, None, 1, _ONE_RUN)
+    share = window.half_width_share
+    method = f"batch means over {window.batches} intervals"
+    return Estimate(value, max(value * (1 - share), 0.0), value * (1 + share), window.batches, method)
+
+
+def _over_repeats(value: float, repeats: list[float]) -> Estimate:
+    half_width = t_half_width(repeats)
+    method = f"t interval over {len(repeats)} repeats"
+    return Estimate(value, max(value - half_width, 0.0), value + half_width, len(repeats), method)
+
+
+def _mean(trials: Trials, window: Window | None) -> Estimate | None:
+    """The mean latency. With one repeat of a closed loop its relative error is that of the throughput
+    (Little's law).
+    """
+    value = total_mean_ns(part.latency for part in trials.measurements)
+    if not value:
+        return None
+    if trials.stated_only:
+        return Estimate(value, None, None, len(trials.trials), STATED)
+    if len(trials.trials) > 1:
+        return _over_repeats(value, [trial.mean_latency_ns for trial in trials.trials])
+    kept = (trials.effective_concurrency or 0.0) / trials.concurrency
+    closed_loop = _LITTLE_HOLDS[0] <= kept <= _LITTLE_HOLDS[1] and "rate" not in trials.cell
+    share = window.half_width_share if window else None
+    if window is None or share is None or share >= 1 or not closed_loop:
+        return Estimate(value, None, None, 1, _ONE_RUN)
+    method = f"Little's law from batch means over {window.batches} intervals"
+    return Estimate(value, value / (1 + share), value / (1 - share), window.batches, method)
+
+
+def _percentiles(trials: Trials) -> dict[str, Estimate]:
+    """From merged bins; where there are none, as a single source states them (stated ones cannot be
+    merged).
+    """
+    merged = trials.histogram
+    if merged is None:
+        return _stated_percentiles(trials)
+    samples, cumulated = merged.total, np.cumsum(merged.counts)
+    ranks = np.ceil(_FRACTIONS * samples)
+    bounds = [percentile_ranks(samples, float(fraction)) for fraction in _FRACTIONS]
+    values = _values_at(merged, cumulated, ranks)
+    lows = _values_at(merged, cumulated, np.array([low for low, _ in bounds]))
+    highs = _values_at(merged, cumulated, np.array([high for _, high in bounds]))
+    repeats = _percentiles_of_repeats(trials)
+    found = {}
+    for place, name in enumerate(PERCENTILES):
+        low = min(lows[place], repeats[0][place]) if bounds[place][0] >= 1 else None
+        high = max(highs[place], repeats[1][place]) if bounds[place][1] <= samples else None
+        found[name] = Estimate(values[place], low, high, samples, _method(len(trials.trials)))
+    return found
+
+
+def _method(repeats: int) -> str:
+    return (
+        "order statistics" if repeats == 1 else f"order statistics, widened to the range of {repeats} repeats"
+    )
+
+
+def _values_at(histogram: Histogram, cumulated: np.ndarray, ranks: np.ndarray) -> list[float]:
+    """Latencies of the samples with these ranks, clamped into the data."""
+    places = np.searchsorted(cumulated, np.maximum(ranks, 1)).clip(max=len(cumulated) - 1)
+    return [float(value) for value in histogram.values_ns[places]]
+
+
+def _percentiles_of_repeats(trials: Trials) -> tuple[list[float], list[float]]:
+    """Smallest and largest of each percentile over the repeats; no bound where there is only one."""
+    if len(trials.trials) == 1:
+        return [np.inf] * len(PERCENTILES), [-np.inf] * len(PERCENTILES)
+    rows = [
+        _values_at(part, np.cumsum(part.counts), np.ceil(_FRACTIONS * part.total))
+        for part in (trial.histogram for trial in trials.trials)
+        if part is not None
+    ]
+    return [min(column) for column in zip(*rows, strict=True)], [
+        max(column) for column in zip(*rows, strict=True)
+    ]
+
+
+def _stated_percentiles(trials: Trials) -> dict[str, Estimate]:
+    if len(trials.measurements) != 1:
+        return {}
+    latency = trials.measurements[0].latency
+    stated = {float(name): value for name, value in latency.stated_percentiles_ns.items()}
+    samples = 0 if trials.stated_only else latency.count
+    return {
+        name: Estimate(stated[fraction], None, None, samples, STATED)
+        for name, fraction in PERCENTILES.items()
+        if fraction in stated
+    }

@@ -1,0 +1,211 @@
+"""Step records -> cells: repeats, jobs and hosts put together from totals. The first stage of the analysis.
+
+Bandwidth is all bytes over the runtime of the slowest job, so a job that ends early cannot raise it; IOPS
+likewise. Latency means come from totals and percentiles from the merged histogram: nothing is ever
+averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from leadline.analyse.wording import is_set
+from leadline.store.histogram import Histogram
+from leadline.store.records import Cell, Direction, Latency, Measurement, Status, StepKind, StepRecord
+
+CellKey = tuple[tuple[str, object], ...]
+_BOTH_WAYS = {"rw", "readwrite", "randrw"}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One repeat of a cell in one direction."""
+
+    record: StepRecord
+    measurements: Sequence[Measurement]
+    """Of this direction only; the record holds the other one too."""
+
+    @cached_property
+    def size_bytes(self) -> int:
+        """What all jobs moved."""
+        return sum(part.size_bytes for part in self.measurements)
+
+    @cached_property
+    def operations(self) -> int:
+        """What all jobs completed."""
+        return sum(part.operations for part in self.measurements)
+
+    @cached_property
+    def runtime_ns(self) -> int:
+        """Of the slowest job."""
+        return max((part.runtime_ns for part in self.measurements), default=0)
+
+    @cached_property
+    def bandwidth_bytes_per_second(self) -> float:
+        """All bytes over the runtime of the slowest job."""
+        return self.size_bytes * 1e9 / self.runtime_ns if self.runtime_ns else 0.0
+
+    @cached_property
+    def iops(self) -> float:
+        """All operations over the runtime of the slowest job."""
+        return self.operations * 1e9 / self.runtime_ns if self.runtime_ns else 0.0
+
+    @cached_property
+    def mean_latency_ns(self) -> float:
+        """Over all operations of the repeat."""
+        return total_mean_ns(part.latency for part in self.measurements) or 0.0
+
+    @cached_property
+    def histogram(self) -> Histogram | None:
+        """Of all samples of the repeat."""
+        return merged_histogram(self.measurements)
+
+    @property
+    def job_runtimes_ns(self) -> dict[tuple[str, int], int]:
+        """By (host, job), both directions: how long each took."""
+        runtimes: dict[tuple[str, int], int] = {}
+        for part in self.record.measurements:
+            name = (part.host, part.job)
+            runtimes[name] = max(runtimes.get(name, 0), part.runtime_ns)
+        return runtimes
+
+    @property
+    def throughput_values(self) -> list[float]:
+        """Bytes per second over time in this direction; empty where it was not recorded."""
+        direction = self.measurements[0].direction
+        return next((series.values for series in self.record.throughput if series.name == direction), [])
+
+
+@dataclass(frozen=True)
+class Trials:
+    """All repeats of one cell in one direction, in the order in which they ran."""
+
+    experiment: str
+    key: CellKey
+    direction: Direction
+    trials: tuple[Trial, ...]
+
+    @property
+    def first(self) -> StepRecord:
+        """The first repeat's record: cell, command and facts."""
+        return self.trials[0].record
+
+    @property
+    def cell(self) -> Cell:
+        """The settings."""
+        return self.first.cell
+
+    @property
+    def test(self) -> str:
+        """The test type as menus show it."""
+        name = str(self.cell.get("rw") or self.cell.get("test") or self.experiment or self.direction)
+        directions = {part.direction for part in self.first.measurements}
+        return f"{name}, {self.direction}" if name in _BOTH_WAYS or len(directions) > 1 else name
+
+    @cached_property
+    def measurements(self) -> list[Measurement]:
+        """Of all repeats, in this direction."""
+        return [part for trial in self.trials for part in trial.measurements]
+
+    @cached_property
+    def histogram(self) -> Histogram | None:
+        """Total latency of all samples of all repeats; None unless every part has one."""
+        return merged_histogram(self.measurements)
+
+    @cached_property
+    def runtime_ns(self) -> int:
+        """Of all repeats one after the other."""
+        return sum(trial.runtime_ns for trial in self.trials)
+
+    @cached_property
+    def hosts(self) -> int:
+        """How many hosts took part."""
+        return len({part.host for part in self.first.measurements}) or 1
+
+    @cached_property
+    def jobs(self) -> int:
+        """How many jobs were asked for, on all hosts."""
+        return _count(self.cell.get("numjobs")) * self.hosts
+
+    @cached_property
+    def concurrency(self) -> int:
+        """Offered: iodepth x numjobs x hosts."""
+        return _count(self.cell.get("iodepth")) * self.jobs
+
+    @cached_property
+    def effective_concurrency(self) -> float | None:
+        """Kept, by Little's law, both directions together: operations x mean latency over the window."""
+        parts = [part for trial in self.trials for part in trial.record.measurements]
+        waited_ns = sum(part.operations * part.latency.mean_ns for part in parts)
+        window_ns = sum(max(part.runtime_ns for part in trial.record.measurements) for trial in self.trials)
+        return waited_ns / window_ns if window_ns and waited_ns else None
+
+    @cached_property
+    def least_overlap(self) -> float:
+        """Shortest over longest job of the worst repeat: 1 when all jobs ended together."""
+        return min(overlap_share(trial) for trial in self.trials)
+
+    @property
+    def direct(self) -> bool:
+        """Whether O_DIRECT was asked for."""
+        return is_set(self.first.facts.get("direct", self.cell.get("direct", False)))
+
+    @property
+    def stated_only(self) -> bool:
+        """Imported figures without the counts behind them: neither n nor totals mean anything."""
+        return bool(self.first.facts.get("stated_rates_only"))
+
+
+def overlap_share(trial: Trial) -> float:
+    """Runtime of the shortest job over that of the longest; 1 for a single job."""
+    runtimes = trial.job_runtimes_ns.values()
+    longest = max(runtimes, default=0)
+    return min(runtimes) / longest if longest else 1.0
+
+
+def gather_trials(records: Iterable[StepRecord], kind: StepKind = StepKind.CELL) -> list[Trials]:
+    """The finished steps of one kind by experiment, cell and direction, in order of first appearance."""
+    groups: dict[tuple[str, CellKey, Direction], list[Trial]] = {}
+    for record in sorted(records, key=lambda record: record.ordinal):
+        if record.kind is kind and record.status is Status.FINISHED:
+            key = cell_key(record.cell)
+            for direction, parts in _by_direction(record).items():
+                groups.setdefault((record.experiment, key, direction), []).append(Trial(record, parts))
+    return [
+        Trials(experiment, key, direction, tuple(trials))
+        for (experiment, key, direction), trials in groups.items()
+    ]
+
+
+def cell_key(cell: Cell) -> CellKey:
+    """The cell in a form that can be looked up."""
+    return tuple(sorted(cell.items()))
+
+
+def total_mean_ns(latencies: Iterable[Latency]) -> float | None:
+    """The mean over all samples of several parts; None without samples."""
+    parts = [(part.count, part.mean_ns) for part in latencies if part.count > 0]
+    samples = sum(count for count, _ in parts)
+    return sum(count * mean_ns for count, mean_ns in parts) / samples if samples else None
+
+
+def merged_histogram(measurements: Sequence[Measurement]) -> Histogram | None:
+    """All samples together; None when a part has none, since the rest would not speak for all."""
+    parts = [part.latency.histogram for part in measurements]
+    known = [part for part in parts if part is not None and len(part.counts)]
+    if not known or len(known) < len(parts):
+        return None
+    return known[0] if len(known) == 1 else Histogram.merge(known)
+
+
+def _by_direction(record: StepRecord) -> dict[Direction, list[Measurement]]:
+    parts: dict[Direction, list[Measurement]] = {}
+    for part in record.measurements:
+        parts.setdefault(part.direction, []).append(part)
+    return parts
+
+
+def _count(value: object) -> int:
+    return max(int(value), 1) if isinstance(value, int | float) else 1

@@ -1,0 +1,99 @@
+"""Best settings: the point a user should run at, for throughput, for IOPS and under a latency bound.
+
+Only valid points are recommended. Where there is none, the best doubtful one is named as doubtful.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from leadline.analyse.results import Answer, CellResult, Results
+from leadline.analyse.wording import interval, latency, listed, metric, settings
+
+QUESTION = "Best settings"
+LATENCY_BOUNDS_NS = (1e6, 10e6)
+
+
+def recommend_settings(results: Results) -> Iterable[Answer]:
+    """For every test, in the order in which they were run."""
+    for test, cells in cells_by_test(results.cells).items():
+        yield _most(test, cells, "bandwidth", "throughput")
+        if len({cell.cell.get("block_size") for cell in cells}) > 1 and any(
+            "iops" in c.metrics for c in cells
+        ):
+            yield _most(test, cells, "iops", "IOPS")
+        for bound_ns in LATENCY_BOUNDS_NS:
+            yield _under_bound(test, cells, bound_ns)
+
+
+def cells_by_test(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
+    """Cells that moved anything, by test type."""
+    tests: dict[str, list[CellResult]] = {}
+    for cell in cells:
+        if "bandwidth" in cell.metrics:
+            tests.setdefault(cell.test, []).append(cell)
+    return tests
+
+
+def best_of_tests(cells: Sequence[CellResult]) -> dict[str, CellResult]:
+    """The best cell of every test type."""
+    chosen = {test: best_cell(members) for test, members in cells_by_test(cells).items()}
+    return {test: cell for test, cell in chosen.items() if cell is not None}
+
+
+def best_cell(cells: Sequence[CellResult], name: str = "bandwidth") -> CellResult | None:
+    """The valid cell with most of the metric; without a valid one the best doubtful one."""
+    having = [cell for cell in cells if name in cell.metrics]
+    valid = [cell for cell in having if cell.valid(name)]
+    return max(valid or having, key=lambda cell: cell.metrics[name].value, default=None)
+
+
+def reservation(cell: CellResult, name: str = "bandwidth") -> str:
+    """What must be said beside a figure: empty when it is valid."""
+    names = dict.fromkeys(str(verdict.name) for verdict in cell.spoiled(name))
+    return f", doubtful: {listed(names)}" if names else ""
+
+
+def _most(test: str, cells: Sequence[CellResult], name: str, word: str) -> Answer:
+    best = best_cell(cells, name)
+    assert best is not None, "cells_by_test keeps only cells with figures"
+    if not best.valid(name):
+        sentence = f"{word}, {test}: no point is valid; the best doubtful one is {_point(best, name)}{reservation(best, name)}."
+    else:
+        sentence = f"{word}, {test}: {_point(best, name)}{_latency_beside(best)}."
+    return Answer(QUESTION, f"Most {sentence}", best)
+
+
+def _under_bound(test: str, cells: Sequence[CellResult], bound_ns: float) -> Answer:
+    """By p99 where any p99 of the test is valid, else by the mean, and then it says so."""
+    name = "p99" if any(cell.valid("p99") for cell in cells) else "mean"
+    why = "" if name == "p99" else " (no p99 of this test is valid)"
+    judged = [cell for cell in cells if cell.valid("bandwidth") and cell.valid(name)]
+    wanted = f"{name} <= {latency(bound_ns)}{why}"
+    if not judged:
+        return Answer(QUESTION, f"With {wanted}, {test}: no point is valid in throughput and latency.")
+    within = [cell for cell in judged if cell.metrics[name].value <= bound_ns]
+    if not within:
+        lowest = min(judged, key=lambda cell: cell.metrics[name].value)
+        reached = f"the lowest is {latency(lowest.metrics[name].value)} with {_settings(lowest)}"
+        return Answer(QUESTION, f"With {wanted}, {test}: no valid point; {reached}.", lowest)
+    best = max(within, key=lambda cell: cell.metrics["bandwidth"].value)
+    beside = f"{name} {latency(best.metrics[name].value)}"
+    return Answer(QUESTION, f"With {wanted}, {test}: {_point(best, 'bandwidth')}, {beside}.", best)
+
+
+def _point(cell: CellResult, name: str) -> str:
+    estimate = cell.metrics[name]
+    words = " ".join(
+        filter(None, (metric(name, estimate.value), interval(name, estimate.low, estimate.high)))
+    )
+    return f"{words} with {_settings(cell)}"
+
+
+def _settings(cell: CellResult) -> str:
+    return settings(cell.cell) or cell.experiment
+
+
+def _latency_beside(cell: CellResult) -> str:
+    name = next((name for name in ("p99", "mean") if cell.valid(name)), None)
+    return f", {name} {latency(cell.metrics[name].value)}" if name else ""

@@ -1,0 +1,76 @@
+"""What the cells are judged by: the generator's ceiling, memory copy, the noise floor, the device's own
+latency, stated limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from leadline.analyse.machine import Machine
+from leadline.analyse.merge import Trials, gather_trials
+from leadline.analyse.resources import device_share
+from leadline.analyse.results import Reference
+from leadline.store.manifest import Manifest
+from leadline.store.records import Direction, StepKind, StepRecord
+
+HONEST_DEVICE_SHARE = 0.9
+"""At least this share of the application's bytes must show at the block devices, else something else served
+them.
+"""
+
+
+def measure_reference(
+    records: Sequence[StepRecord], cells: Sequence[Trials], manifest: Manifest, machine: Machine
+) -> Reference:
+    """From the reference steps of the run and from cells that are confirmed at the devices."""
+    memory_copy, memory_jobs = _memory_copy(gather_trials(records, StepKind.MEMORY))
+    noise_floor, noise_repeats = _noise(gather_trials(records, StepKind.NOISE))
+    return Reference(
+        ceiling_iops=_ceiling(gather_trials(records, StepKind.CEILING)),
+        memory_copy_bytes_per_second=memory_copy,
+        memory_copy_jobs=memory_jobs,
+        noise_floor=noise_floor,
+        noise_repeats=noise_repeats,
+        limits={name: float(value) for name, value in manifest.limits.items() if value > 0},
+        device_read_floor_ns=_device_read_floor(cells) if machine.on_block_devices else None,
+    )
+
+
+def _ceiling(groups: Sequence[Trials]) -> float | None:
+    """The most operations per second that one job of the generator reached."""
+    return max(
+        (trial.iops / group.jobs for group in groups for trial in group.trials if trial.iops), default=None
+    )
+
+
+def _memory_copy(groups: Sequence[Trials]) -> tuple[float | None, int]:
+    """The fastest memory copy and how many jobs made it."""
+    measured = [(trial.bandwidth_bytes_per_second, group.jobs) for group in groups for trial in group.trials]
+    best = max(measured, default=(0.0, 1))
+    return (best[0], best[1]) if best[0] > 0 else (None, 1)
+
+
+def _noise(groups: Sequence[Trials]) -> tuple[float | None, int]:
+    """Largest relative difference of an A/A repeat from the median of its like, and how many repeats there
+    were.
+    """
+    differences = []
+    for group in groups:
+        values = [trial.bandwidth_bytes_per_second for trial in group.trials]
+        middle = median(values)
+        if len(values) > 1 and middle > 0:
+            differences.append(max(abs(value / middle - 1) for value in values))
+    return max(differences, default=None), max((len(group.trials) for group in groups), default=0)
+
+
+def _device_read_floor(cells: Sequence[Trials]) -> float | None:
+    """The fastest answer to any O_DIRECT read whose bytes showed at the devices: no real read is faster
+    than this one.
+    """
+    answers = []
+    for trials in cells:
+        share = device_share(trials) if trials.direct and trials.direction is Direction.READ else None
+        if share is not None and share >= HONEST_DEVICE_SHARE:
+            answers += [part.latency.min_ns for part in trials.measurements if part.latency.min_ns]
+    return min(answers, default=None)

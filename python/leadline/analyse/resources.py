@@ -1,0 +1,106 @@
+"""Resource use beside a cell, summed up from the counters of its repeats: what the attribution and the
+verdicts read.
+
+Counter names are those of run/observe/counters.py. Samples average over the window, devices add up, cores
+are taken together; levels that hurt at their extreme (dirty pages, free memory) keep the extreme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from leadline.analyse.merge import Trials
+from leadline.store.records import Series
+
+Rule = Callable[[Sequence[float]], float]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+# Counter without its device -> key in CellResult.resources, over the samples, over devices, over repeats.
+_RULES: dict[str, tuple[str, Rule, Rule, Rule]] = {
+    "cpu.busy_share": ("cpu_busy_share", _mean, _mean, _mean),
+    "cpu.iowait_share": ("cpu_iowait_share", _mean, _mean, _mean),
+    "cpu.steal_share": ("cpu_steal_share", _mean, _mean, _mean),
+    "engine.busy_cores": ("engine_cpu_cores", _mean, sum, _mean),
+    "disk.read_bytes_per_second": ("disk_read_bytes_per_second", _mean, sum, _mean),
+    "disk.write_bytes_per_second": ("disk_write_bytes_per_second", _mean, sum, _mean),
+    "disk.utilisation_share": ("disk_utilisation", _mean, max, _mean),
+    "disk.queue_length": ("disk_queue_length", _mean, sum, _mean),
+    "memory.dirty_bytes": ("dirty_bytes_max", max, max, max),
+    "memory.available_bytes": ("memory_available_bytes_min", min, min, min),
+    "kernel.context_switches_per_second": ("context_switches_per_second", _mean, sum, _mean),
+    "nic.receive_bytes_per_second": ("nic_receive_bytes_per_second", _mean, sum, _mean),
+    "nic.transmit_bytes_per_second": ("nic_transmit_bytes_per_second", _mean, sum, _mean),
+    "tcp.retransmitted_segments_per_second": ("tcp_retransmitted_segments_per_second", _mean, sum, _mean),
+    "pressure.io.some_share": ("io_pressure_share", _mean, _mean, _mean),
+}
+_OF_MANY = ("disk", "nic")
+
+
+def summarise_resources(trials: Trials) -> dict[str, float]:
+    """By the keys of CellResult.resources; what was not sampled is absent."""
+    repeats = [_of_counters(trial.record.counters) for trial in trials.trials]
+    found: dict[str, float] = {}
+    for name, (key, _, _, over_repeats) in _RULES.items():
+        values = [repeat[name] for repeat in repeats if name in repeat]
+        if values:
+            found[key] = over_repeats(values)
+    cores = engine_cpu_cores(trials)
+    return found if cores is None else {**found, "engine_cpu_cores": cores}
+
+
+def engine_cpu_cores(trials: Trials) -> float | None:
+    """Cores the load generator kept busy, all jobs together, mean of the repeats; None where it was not
+    recorded.
+    """
+    sums = [
+        sum(job.user_cpu_share + job.system_cpu_share for job in trial.record.jobs)
+        for trial in trials.trials
+        if trial.record.jobs
+    ]
+    return sum(sums) / len(sums) if sums else None
+
+
+def device_share(trials: Trials) -> float | None:
+    """Bytes at the block devices over bytes of the application, in the cell's direction; None where no
+    device was counted.
+
+    A stacked device (md, dm) counts beside its members, which errs towards belief.
+    """
+    moved = at_devices = 0.0
+    for trial in trials.trials:
+        counted = _device_bytes(trial.record.totals, trials.direction)
+        if counted is not None:
+            moved += trial.size_bytes
+            at_devices += counted
+    return at_devices / moved if moved else None
+
+
+def _device_bytes(totals: Mapping[str, float], direction: str) -> float | None:
+    ending = f".{direction}_bytes"
+    counted = [value for name, value in totals.items() if name.startswith("disk.") and name.endswith(ending)]
+    return sum(counted) if counted else None
+
+
+def _of_counters(counters: Iterable[Series]) -> dict[str, float]:
+    """One repeat's counters by their name without the device."""
+    gathered: dict[str, list[float]] = {}
+    for series in counters:
+        name = _without_device(series.name)
+        if name is not None and series.values:
+            gathered.setdefault(name, []).append(_RULES[name][1](series.values))
+    return {name: _RULES[name][2](values) for name, values in gathered.items()}
+
+
+@lru_cache(maxsize=4096)
+def _without_device(name: str) -> str | None:
+    """ "disk.vda.read_bytes_per_second" -> "disk.read_bytes_per_second"; None for what is not summed up."""
+    owner, _, rest = name.partition(".")
+    device, _, quantity = rest.rpartition(".")
+    if owner in _OF_MANY or (owner == "cpu" and device == "all"):
+        name = f"{owner}.{quantity}"
+    return name if name in _RULES else None

@@ -1,0 +1,264 @@
+"""The vocabulary of results: what the analysis hands to reports and exports. Every figure carries n,
+interval and verdict.
+
+Units: bandwidths in bytes per second, rates in operations per second, latencies in nanoseconds, shares
+0..1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from leadline.store.histogram import Histogram
+from leadline.store.manifest import Manifest
+from leadline.store.records import Cell, Direction, Series
+
+METRICS = ("bandwidth", "iops", "mean", "p50", "p90", "p99", "p99.9")
+"""The metrics of a cell, in the order in which they are shown; all from "mean" on are latencies."""
+
+PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval. `low` and `high` bound the 95 % interval; None where the data cannot give
+    one.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    method: str
+    """Where interval and n come from, e.g. "t interval over 3 repeats", "batch means over 20 intervals",
+    "order statistics".
+    """
+
+
+class VerdictName(StrEnum):
+    """Why a point is not valid (docs/concepts/verdicts.md)."""
+
+    IMPOSSIBLE = "impossible"
+    CACHED = "cached"
+    GENERATOR_BOUND = "generator-bound"
+    UNSTEADY = "unsteady"
+    TOO_FEW_SAMPLES = "too few samples"
+    INERT_AXIS = "inert axis"
+    COLLAPSED = "collapsed"
+    UNLIKE_REPEATS = "unlike repeats"
+    NOT_OVERLAPPING = "not overlapping"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One reason to distrust a point, with the evidence as a sentence that holds the figures."""
+
+    name: VerdictName
+    evidence: str
+    metrics: tuple[str, ...] = METRICS
+    """The metrics it touches: "too few samples" may spoil p99 and leave the bandwidth valid."""
+    severity: float = 1.0
+    """How many times beyond its threshold the figure lies: the worst evidence of a verdict is the one with
+    the largest.
+    """
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One cell in one direction, all its repeats merged."""
+
+    run: str
+    """Label of the run it comes from."""
+    experiment: str
+    cell: Cell
+    direction: Direction
+    test: str
+    """The test type as menus show it: "randread", or "randrw, read" where a cell goes both ways."""
+    repeats: int
+    metrics: Mapping[str, Estimate]
+    """By name (METRICS); a metric that the source does not give is absent."""
+    verdicts: tuple[Verdict, ...] = ()
+    histogram: Histogram | None = None
+    """Total latency of all samples of all repeats."""
+    concurrency: int = 1
+    """Offered: iodepth x numjobs (x hosts)."""
+    effective_concurrency: float | None = None
+    """Kept, by Little's law: IOPS x mean latency."""
+    submission_mean_ns: float | None = None
+    completion_mean_ns: float | None = None
+    operations: int = 0
+    size_bytes: int = 0
+    resources: Mapping[str, float] = field(default_factory=dict)
+    """Summary beside the cell. Known keys: cpu_busy_share, cpu_iowait_share, cpu_steal_share,
+    engine_cpu_cores, disk_read_bytes_per_second, disk_write_bytes_per_second, disk_utilisation,
+    disk_queue_length, dirty_bytes_max, memory_available_bytes_min, context_switches_per_second,
+    nic_receive_bytes_per_second, nic_transmit_bytes_per_second, tcp_retransmitted_segments_per_second,
+    io_pressure_share.
+    """
+    throughput: tuple[Series, ...] = ()
+    """Bytes per second over time in this direction, one series a repeat."""
+    command: str = ""
+    """The command line that repeats it."""
+    ordinals: tuple[int, ...] = ()
+    """The steps it was made from."""
+
+    def spoiled(self, metric: str) -> tuple[Verdict, ...]:
+        """The verdicts that touch this metric."""
+        return tuple(verdict for verdict in self.verdicts if metric in verdict.metrics)
+
+    def valid(self, metric: str) -> bool:
+        """Whether this metric of this cell may be believed."""
+        return metric in self.metrics and not self.spoiled(metric)
+
+
+@dataclass(frozen=True)
+class FailedCell:
+    """A step that gave no figure, and why."""
+
+    run: str
+    experiment: str
+    cell: Cell
+    repeat: int
+    reason: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """Where a curve of throughput over concurrency bends (definitions: docs/concepts/knees.md)."""
+
+    peak: float
+    """Throughput at the peak: the median of the top three where there is a plateau, else the maximum."""
+    peak_load: float
+    onset_load: float | None
+    """N* = Xmax / X1 in units of the load axis: where queueing begins (Kleinrock). None when load 1 was not
+    measured.
+    """
+    knee_load: float | None
+    """N90: the smallest load, log-interpolated, with X >= 0.9 x peak."""
+    censored: bool
+    """The last doubling still gained more than 10 %: the peak may lie beyond what was measured."""
+    collapse_load: float | None
+    """The first load above the peak at which throughput is more than 15 % below it; None where it holds."""
+    doubtful: bool = False
+    """It rests on points that are not valid."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Cells that differ in load only, ascending: one line of throughput against latency."""
+
+    run: str
+    experiment: str
+    test: str
+    axis: str
+    """The axis that is swept: "iodepth" or "numjobs" or "concurrency" (both together)."""
+    fixed: Cell
+    """What all its cells share and that tells it from its siblings, e.g. {"block_size": 4096, "ioengine":
+    "io_uring", "numjobs": 1}.
+    """
+    label: str
+    """Short name for a legend: "4 KiB", or "io_uring, 4 KiB, 4 jobs"."""
+    loads: tuple[float, ...]
+    cells: tuple[CellResult, ...]
+    saturation: Saturation | None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All cells that share everything but two axes and the test type: one surface per test."""
+
+    run: str
+    experiment: str
+    label: str
+    fixed: Cell
+    x_axis: str
+    """Axis name, e.g. "iodepth"."""
+    y_axis: str
+    tests: tuple[str, ...]
+    cells: tuple[CellResult, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The same cell under two values of one axis (io_uring against libaio, 4 KiB against 64 KiB, run
+    against run).
+    """
+
+    axis: str
+    left: CellResult
+    right: CellResult
+    ratios: Mapping[str, Estimate]
+    """metric -> right / left with its interval."""
+    differs: bool
+    """Whether the bandwidth intervals tell the two apart, beyond this machine's noise floor."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Limits and baselines of the machine that the cells are judged by."""
+
+    ceiling_iops: float | None = None
+    """The generator alone (fio's null engine, one job)."""
+    memory_copy_bytes_per_second: float | None = None
+    noise_floor: float | None = None
+    """Largest relative difference of the A/A repeats from their median."""
+    noise_repeats: int = 0
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """Nominal limits that the campaign states, bytes per second by "read", "write", "randread",
+    "randwrite", "network".
+    """
+    memory_copy_jobs: int = 1
+    """How many jobs made the memory copy: more jobs may copy more."""
+    device_read_floor_ns: float | None = None
+    """The fastest answer to an O_DIRECT read whose bytes showed at the block devices."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One sentence with figures, in answer to a question of the reader."""
+
+    question: str
+    """"How fast should it be?" | "How fast is it?" | "Where does the difference go?" | "Is it right?" |
+    "Best settings".
+    """
+    sentence: str
+    cell: CellResult | None = None
+    measured: bool = True
+    """False where leadline has nothing to say (yet): the report says that it was not measured."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One entry of the box "What not to trust here, and why"."""
+
+    name: str
+    sentence: str
+    cells: int
+    """How many cells it touches."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """One run, analysed."""
+
+    label: str
+    manifest: Manifest
+    environment: Mapping[str, Any]
+    reference: Reference
+    cells: tuple[CellResult, ...]
+    failed: tuple[FailedCell, ...]
+    curves: tuple[Curve, ...]
+    grids: tuple[Grid, ...]
+    comparisons: tuple[Comparison, ...]
+    answers: tuple[Answer, ...]
+    doubts: tuple[Doubt, ...]
+    warnings: tuple[str, ...] = ()
+    """What engines printed beside their results, distinct, with how often."""
+    planned_cells: int = 0
+    missing_cells: int = 0
+    """Planned, neither measured nor failed: the run was stopped."""

@@ -1,0 +1,73 @@
+"""Incomplete: something that belongs to the figure is missing from it."""
+
+from __future__ import annotations
+
+from leadline.analyse.results import Verdict, VerdictName
+from leadline.analyse.verdicts.context import CellContext
+from leadline.analyse.wording import digits, seconds
+from leadline.store.records import StepRecord
+
+LEAST_OF_RUNTIME = 0.95
+
+
+def incomplete(context: CellContext) -> Verdict | None:
+    """All that is missing, in one sentence."""
+    missing = [
+        part
+        for part in (_flush(context), _repeats(context), _jobs(context), _runtime(context), _ending(context))
+        if part is not None
+    ]
+    return Verdict(VerdictName.INCOMPLETE, "; ".join(missing)) if missing else None
+
+
+def _flush(context: CellContext) -> str | None:
+    unflushed = any(trial.record.facts.get("buffered_without_flush") for trial in context.trials.trials)
+    if context.is_read or not unflushed:
+        return None
+    return "buffered writes were not flushed at the end (no end_fsync, no fsync_on_close): data may still lie in memory"
+
+
+def _repeats(context: CellContext) -> str | None:
+    if not context.failures:
+        return None
+    planned = len(context.failures) + len(context.trials.trials)
+    return f"{len(context.failures)} of {planned} repeats failed: {context.failures[0]}"
+
+
+def _jobs(context: CellContext) -> str | None:
+    """Group reporting folds jobs into one entry, and imports may not say: there, fewer entries mean
+    nothing.
+    """
+    if (
+        "numjobs" not in context.trials.cell
+        or context.facts.get("imported")
+        or context.facts.get("group_reporting")
+    ):
+        return None
+    asked = context.trials.jobs
+    reported = min(len(_reporting_jobs(trial.record)) for trial in context.trials.trials)
+    return None if reported >= asked else f"{reported} of {asked} jobs reported"
+
+
+def _reporting_jobs(record: StepRecord) -> set[tuple[str, int]]:
+    return {(job.host, job.job) for job in record.jobs or record.measurements}
+
+
+def _runtime(context: CellContext) -> str | None:
+    """A cell that runs out of data before its time (bench-fio's cells are not time-based) measured another
+    window.
+    """
+    asked = context.trials.cell.get("runtime")
+    ran_ns = min(trial.runtime_ns for trial in context.trials.trials)
+    if (
+        not isinstance(asked, int | float)
+        or context.trials.stated_only
+        or ran_ns >= LEAST_OF_RUNTIME * asked * 1e9
+    ):
+        return None
+    return f"it ended after {seconds(ran_ns)} of the {digits(asked)} s asked for: it ran out of data"
+
+
+def _ending(context: CellContext) -> str | None:
+    interrupted = any(trial.record.facts.get("interrupted") for trial in context.trials.trials)
+    return "it was interrupted" if interrupted else None

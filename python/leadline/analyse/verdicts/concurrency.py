@@ -1,0 +1,54 @@
+"""Concurrency that was asked for but not kept: an inert axis, and jobs that did not run together."""
+
+from __future__ import annotations
+
+from leadline.analyse.merge import Trial, overlap_share
+from leadline.analyse.results import Verdict, VerdictName
+from leadline.analyse.verdicts.context import CellContext
+from leadline.analyse.wording import digits, percent, seconds
+
+LITTLE_LOW, LITTLE_HIGH = 0.8, 1.2
+LEAST_OVERLAP = 0.95
+
+
+def inert_axis(context: CellContext) -> Verdict | None:
+    """Little's law: IOPS x mean latency must come to iodepth x numjobs, else the engine keeps another
+    depth.
+
+    Only for closed loops whose jobs ran together: a job that ended early keeps nothing for the rest of the
+    window.
+    """
+    cell, kept = context.trials.cell, context.trials.effective_concurrency
+    depth = cell.get("iodepth", 1)
+    if kept is None or not isinstance(depth, int | float) or depth <= 1 or "rate" in cell:
+        return None
+    ratio = kept / context.trials.concurrency
+    if LITTLE_LOW <= ratio <= LITTLE_HIGH or context.trials.least_overlap < LEAST_OVERLAP:
+        return None
+    evidence = (
+        f"Little's law gives an effective iodepth of {digits(kept / context.trials.jobs)} where {depth} was asked for "
+        f"({percent(ratio)}; {percent(LITTLE_LOW)} to {percent(LITTLE_HIGH)} is right)"
+    )
+    severity = LITTLE_LOW / ratio if ratio < 1 else ratio / LITTLE_HIGH
+    return Verdict(VerdictName.INERT_AXIS, evidence, severity=severity)
+
+
+def not_overlapping(context: CellContext) -> Verdict | None:
+    """Some jobs were done while others still ran: the window does not show all of them at once."""
+    worst = min(context.trials.trials, key=overlap_share)
+    share = overlap_share(worst)
+    if share >= LEAST_OVERLAP:
+        return None
+    evidence = f"jobs ran together for {percent(share)} of the window (at least {percent(LEAST_OVERLAP)}): {_ends(worst)}"
+    return Verdict(VerdictName.NOT_OVERLAPPING, evidence, severity=LEAST_OVERLAP / max(share, 0.01))
+
+
+def _ends(trial: Trial) -> str:
+    runtimes = trial.job_runtimes_ns
+    first, last = min(runtimes, key=runtimes.__getitem__), max(runtimes, key=runtimes.__getitem__)
+    return f"first done {_job(first)} after {seconds(runtimes[first])}, last done {_job(last)} after {seconds(runtimes[last])}"
+
+
+def _job(name: tuple[str, int]) -> str:
+    host, job = name
+    return f"job {job} on {host}" if host else f"job {job}"

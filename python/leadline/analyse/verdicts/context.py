@@ -1,0 +1,58 @@
+"""Everything a verdict may look at: one cell, its repeats, and what they are judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from leadline.analyse.machine import Machine
+from leadline.analyse.merge import Trials
+from leadline.analyse.resources import device_share
+from leadline.analyse.results import CellResult, Reference
+from leadline.analyse.windows import Window
+from leadline.store.records import Direction
+
+
+@dataclass(frozen=True)
+class CellContext:
+    """One cell in one direction."""
+
+    result: CellResult
+    trials: Trials
+    reference: Reference = field(default_factory=Reference)
+    machine: Machine = field(default_factory=Machine)
+    windows: tuple[Window | None, ...] = ()
+    """Of the throughput series, one a repeat."""
+    failures: tuple[str, ...] = ()
+    """Why repeats of this cell failed that were never made good."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether this direction reads."""
+        return self.trials.direction is Direction.READ
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What was so when the first repeat ran."""
+        return self.trials.first.facts
+
+    @cached_property
+    def bandwidth(self) -> float:
+        """Bytes per second; 0 where nothing moved."""
+        estimate = self.result.metrics.get("bandwidth")
+        return estimate.value if estimate else 0.0
+
+    @cached_property
+    def device_share(self) -> float | None:
+        """Bytes at the block devices over bytes of the application; None where no device was counted."""
+        return device_share(self.trials)
+
+    @cached_property
+    def total_iops(self) -> float:
+        """Both directions together: what the generator had to make."""
+        records = [trial.record for trial in self.trials.trials]
+        runtime_ns = sum(max(part.runtime_ns for part in record.measurements) for record in records)
+        operations = sum(part.operations for record in records for part in record.measurements)
+        return operations * 1e9 / runtime_ns if runtime_ns else 0.0

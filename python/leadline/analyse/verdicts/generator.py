@@ -1,0 +1,55 @@
+"""Generator-bound: the load generator, not the filesystem, set the figure."""
+
+from __future__ import annotations
+
+from leadline.analyse.resources import engine_cpu_cores
+from leadline.analyse.results import Verdict, VerdictName
+from leadline.analyse.verdicts.context import CellContext
+from leadline.analyse.wording import digits, iops, percent
+
+LARGEST_CPU_SHARE = 0.8
+LARGEST_CEILING_SHARE = 0.5
+
+
+def busy_jobs(context: CellContext) -> Verdict | None:
+    """The jobs keep more than 80 % of a core busy each."""
+    cores = engine_cpu_cores(context.trials)
+    jobs = len(context.trials.first.jobs)
+    if cores is None or cores / jobs <= LARGEST_CPU_SHARE:
+        return None
+    share = cores / jobs
+    evidence = f"the engine used {percent(share)} of a core per job (at most {percent(LARGEST_CPU_SHARE)})"
+    return Verdict(VerdictName.GENERATOR_BOUND, evidence, severity=share / LARGEST_CPU_SHARE)
+
+
+def busy_machine(context: CellContext) -> Verdict | None:
+    """All jobs together keep more than 80 % of the machine's cores busy."""
+    cores, threads = engine_cpu_cores(context.trials), context.machine.threads
+    if cores is None or threads is None or busy_jobs(context) is not None:
+        return None
+    available = threads * context.trials.hosts
+    if cores / available <= LARGEST_CPU_SHARE:
+        return None
+    evidence = f"the engine used {digits(cores)} of {available:g} cores (at most {percent(LARGEST_CPU_SHARE)} of them)"
+    return Verdict(VerdictName.GENERATOR_BOUND, evidence, severity=cores / available / LARGEST_CPU_SHARE)
+
+
+def near_the_ceiling(context: CellContext) -> Verdict | None:
+    """More than half the operations per second that the generator makes on the null engine.
+
+    The ceiling is one job's; jobs beyond the hardware threads cannot raise it.
+    """
+    ceiling = context.reference.ceiling_iops
+    if not ceiling or not context.total_iops:
+        return None
+    threads = context.machine.threads
+    jobs = float(context.trials.jobs)
+    makers = jobs if threads is None else min(jobs, threads * context.trials.hosts)
+    share = context.total_iops / (ceiling * makers)
+    if share <= LARGEST_CEILING_SHARE:
+        return None
+    evidence = (
+        f"{iops(context.total_iops)} is {percent(share)} of what the generator makes on the null engine with "
+        f"{makers:g} cores, {iops(ceiling * makers)} (at most {percent(LARGEST_CEILING_SHARE)})"
+    )
+    return Verdict(VerdictName.GENERATOR_BOUND, evidence, severity=share / LARGEST_CEILING_SHARE)

@@ -1,0 +1,134 @@
+"""How figures read in sentences and on axes: three significant digits and always a unit. Report and answers
+share it.
+
+Bandwidths and sizes are binary (KiB, MiB, GiB: what fio's own summary and the field use), latencies scale
+from ns to s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from leadline.spec.settings import SETTINGS
+from leadline.store.records import Cell, Scalar
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_PLURAL = {"numjobs": ("job", "jobs"), "nrfiles": ("file a job", "files a job")}
+
+
+def digits(value: float) -> str:
+    """Three significant digits without an exponent: 0.0123, 1.23, 12.3, 123, 1,230."""
+    if not math.isfinite(value):
+        return "unknown"
+    if value == 0:
+        return "0"
+    places = 2 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:.{max(places, 0)}f}"
+
+
+def size(size_bytes: float) -> str:
+    """ "4 KiB", "1.5 GiB": whole binary sizes without decimals."""
+    scaled, unit = _binary(size_bytes)
+    return f"{scaled:.0f} {unit}" if scaled == int(scaled) else f"{digits(scaled)} {unit}"
+
+
+def bandwidth(bandwidth_bytes_per_second: float) -> str:
+    """ "3.21 GiB/s"."""
+    scaled, unit = _binary(bandwidth_bytes_per_second)
+    return f"{digits(scaled)} {unit}/s"
+
+
+def iops(operations_per_second: float) -> str:
+    """ "842k IOPS", "99.5 IOPS"."""
+    return f"{count(operations_per_second)} IOPS"
+
+
+def count(value: float) -> str:
+    """ "842k", "1.2M", "512": large counts shortened to three digits."""
+    for factor, letter in _COUNTS:
+        if abs(value) >= factor * 0.9995:
+            return f"{digits(value / factor)}{letter}"
+    return digits(value) if value % 1 else f"{value:.0f}"
+
+
+def latency(latency_ns: float) -> str:
+    """ "812 us", "1.20 ms", "3.10 s"."""
+    for factor, unit in _TIMES:
+        if abs(latency_ns) >= factor * 0.9995:
+            return f"{digits(latency_ns / factor)} {unit}"
+    return f"{digits(latency_ns)} ns"
+
+
+def seconds(duration_ns: float) -> str:
+    """A duration given in ns, in seconds: "9.87 s"."""
+    return f"{digits(duration_ns / 1e9)} s"
+
+
+def percent(share: float) -> str:
+    """A share 0..1 as "43 %", with one decimal below 10 %."""
+    value = share * 100
+    return f"{value:.1f} %" if 0 < abs(value) < 9.95 else f"{value:,.0f} %"
+
+
+def metric(name: str, value: float) -> str:
+    """A metric of a cell (results.METRICS) in its own unit."""
+    if name == "bandwidth":
+        return bandwidth(value)
+    return iops(value) if name == "iops" else latency(value)
+
+
+def interval(name: str, low: float | None, high: float | None) -> str:
+    """ "[3.10 GiB/s, 3.30 GiB/s]"; empty where there is none; an open end is said so."""
+    if low is None and high is None:
+        return ""
+    lower = "unknown" if low is None else metric(name, low)
+    return f"[{lower}, {'beyond the data' if high is None else metric(name, high)}]"
+
+
+def setting(name: str, value: Scalar) -> str:
+    """One setting of a cell as words: "4 KiB", "iodepth 8", "2 jobs", "direct", "io_uring"."""
+    if name in _PLURAL and isinstance(value, int):
+        return f"{value} {_PLURAL[name][value != 1]}"
+    if name == "direct":
+        return "direct" if is_set(value) else "buffered"
+    if name == "read_percentage":
+        return f"{value} % reads"
+    known = SETTINGS.get(name)
+    if isinstance(value, str) and (known is None or known.kind == "word"):
+        return value
+    if (known is not None and known.kind == "size") or name == "message_size":
+        words = size(float(value))
+        return words if name == "block_size" else f"{known.label if known else 'message size'} {words}"
+    return f"{known.label if known else name.replace('_', ' ')} {value}"
+
+
+def is_set(value: object) -> bool:
+    """Whether a flag is on, however the source wrote it."""
+    return value in (True, 1, "1", "true", "yes")
+
+
+_ORDER = ("block_size", "message_size", "iodepth", "numjobs", "ioengine", "direct")
+
+
+def settings(cell: Cell, names: Iterable[str] = _ORDER) -> str:
+    """The named settings that the cell has, in a fixed order: "4 KiB, iodepth 8, 2 jobs, io_uring, direct"."""
+    wanted = set(names)
+    ordered = [name for name in _ORDER if name in wanted] + sorted(wanted - set(_ORDER))
+    return ", ".join(setting(name, cell[name]) for name in ordered if name in cell)
+
+
+def listed(words: Iterable[str]) -> str:
+    """ "a, b and c"."""
+    parts = list(words)
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
+
+
+def _binary(value: float) -> tuple[float, str]:
+    scaled, place = float(value), 0
+    while abs(scaled) >= 1023.5 and place < len(_BINARY) - 1:
+        scaled, place = scaled / 1024, place + 1
+    return scaled, _BINARY[place]

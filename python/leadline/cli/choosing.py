@@ -1,0 +1,66 @@
+"""What run and plan share: a campaign or job file on the command line becomes a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from leadline.cli.sounding import Sounding
+from leadline.errors import UserError
+from leadline.plan.design import design
+from leadline.plan.job_file import check_confined, design_job_file, own_directory, read_job_file
+from leadline.spec.campaign import Campaign
+from leadline.spec.load import find_campaign, load_campaign
+from leadline.spec.units import parse_fraction
+
+JOB_FILE_ENDINGS = (".fio", ".job", ".ini")
+
+
+def choose(source: str, directory: Path | None, scale: str | None, repeats: int | None) -> Sounding:
+    """Raises UserError for whatever is wrong with the file or missing on the command line."""
+    if source.endswith(JOB_FILE_ENDINGS):
+        if scale is not None:
+            raise UserError("--scale does not apply to a fio job file, which runs as it is; change its sizes yourself")
+        return _of_job_file(Path(source), directory, repeats or 1)
+    return _of_campaign(find_campaign(source), directory, scale, repeats)
+
+
+def _of_campaign(path: Path, directory: Path | None, scale: str | None, repeats: int | None) -> Sounding:
+    campaign = load_campaign(path)
+    if scale is not None:
+        campaign = campaign.model_copy(update={"scale": parse_fraction(scale)})
+    if repeats is not None:
+        campaign = _repeated(campaign, repeats)
+    plan, scaling = design(campaign)
+    return Sounding(
+        name=campaign.name,
+        source="campaign",
+        plan=plan,
+        directory=_directory(directory, campaign.target.directory, path),
+        campaign=campaign.model_dump(mode="json"),
+        seed=campaign.seed,
+        scale=str(campaign.scale),
+        scale_effects=tuple(scaling.effects),
+        limits={name: value for name, value in campaign.limits.model_dump().items() if value is not None},
+    )
+
+
+def _repeated(campaign: Campaign, repeats: int) -> Campaign:
+    experiments = tuple(each.model_copy(update={"repeats": repeats}) for each in campaign.experiment)
+    return campaign.model_copy(update={"experiment": experiments})
+
+
+def _of_job_file(path: Path, directory: Path | None, repeats: int) -> Sounding:
+    sections = read_job_file(path)
+    where = _directory(directory, own_directory(sections, str(path)), path)
+    check_confined(sections, where, str(path))
+    plan = design_job_file(sections, repeats)
+    return Sounding(path.stem, "job file", plan, where, {"job_file": str(path), "sections": [each.name for each in sections]}, job_file=path)
+
+
+def _directory(given: Path | None, stated: str | Path | None, path: Path) -> Path:
+    if given is not None:
+        return given
+    if stated is None:
+        raise UserError(f"{path} names no directory to measure; say which with --directory DIR (an empty one)")
+    return Path(stated)
+

@@ -1,0 +1,183 @@
+"""Progress of a run: a live screen in a terminal, plain lines when the output goes elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from leadline.analyse import wording
+from leadline.plan.planner import FixedPlan
+from leadline.plan.steps import Step
+from leadline.run.conductor import Watcher
+from leadline.run.seams import Now
+from leadline.spec.units import format_duration, format_size
+from leadline.store.records import Cell, Status, StepKind, StepRecord
+from leadline.store.run_folder import RunFolder
+
+SHOWN_STEPS = 8
+PLAIN_INTERVAL_SECONDS = 10.0
+
+
+@contextmanager
+def watching(plan: FixedPlan, folder: RunFolder) -> Iterator[Watcher]:
+    """The watcher that suits the output."""
+    tally = _Tally(len(plan.steps), len(folder.finished_ordinals()))
+    if sys.stdout.isatty():
+        with LiveScreen(tally, str(folder.path)) as screen:
+            yield screen
+    else:
+        yield PlainLines(tally, sys.stdout)
+
+
+class _Tally:
+    """Where the run stands."""
+
+    def __init__(self, steps: int, finished: int) -> None:
+        self.steps = steps
+        self.finished = finished
+        self.failed = 0
+        self.warnings: Counter[str] = Counter()
+        self.seconds_left = 0.0
+        self.at = time.monotonic()
+
+    def start(self, remaining: Sequence[Step]) -> None:
+        self.seconds_left = sum(step.expected_seconds for step in remaining)
+        self.at = time.monotonic()
+
+    def finish(self, record: StepRecord) -> None:
+        self.finished += 1
+        self.failed += record.status is Status.FAILED
+        self.warnings.update(record.warnings)
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self.seconds_left - (time.monotonic() - self.at))
+
+
+class PlainLines:
+    """A line when a step ends, and one now and then while a long one runs."""
+
+    def __init__(self, tally: _Tally, stream: TextIO) -> None:
+        self._tally = tally
+        self._stream = stream
+        self._said_at = time.monotonic()
+
+    def step_started(self, step: Step, remaining: Sequence[Step]) -> None:
+        self._tally.start(remaining)
+        self._said_at = time.monotonic()
+
+    def now(self, step: Step, now: Now) -> None:
+        if time.monotonic() - self._said_at >= PLAIN_INTERVAL_SECONDS:
+            self._said_at = time.monotonic()
+            self._say(f"      {describe(step.kind, step.cell)}: {_now_words(step, now)} now, about {format_duration(self._tally.left)} left")
+
+    def step_finished(self, record: StepRecord) -> None:
+        self._tally.finish(record)
+        self._say(f"[{self._tally.finished}/{self._tally.steps}] {describe(record.kind, record.cell)}: {_result_words(record)}")
+        for warning in dict.fromkeys(record.warnings):
+            self._say(f"      warning: {warning}")
+
+    def _say(self, line: str) -> None:
+        click.echo(line, file=self._stream)
+
+
+class LiveScreen:
+    """One screen that is drawn anew: what runs, how fast now, what came before, what is left."""
+
+    def __init__(self, tally: _Tally, folder: str, console: Console | None = None) -> None:
+        self._tally = tally
+        self._folder = folder
+        self._step: Step | None = None
+        self._now: Now | None = None
+        self._recent: deque[StepRecord] = deque(maxlen=SHOWN_STEPS)
+        self._live = Live(console=console or Console(), refresh_per_second=4, get_renderable=self.render)
+
+    def __enter__(self) -> LiveScreen:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def step_started(self, step: Step, remaining: Sequence[Step]) -> None:
+        self._tally.start(remaining)
+        self._step, self._now = step, None
+
+    def now(self, step: Step, now: Now) -> None:
+        self._now = now
+
+    def step_finished(self, record: StepRecord) -> None:
+        self._tally.finish(record)
+        self._recent.append(record)
+        self._step = None
+
+    def render(self) -> RenderableType:
+        """The whole screen."""
+        tally = self._tally
+        head = Text.assemble(
+            ("leadline ", "bold"), f"step {min(tally.finished + 1, tally.steps)} of {tally.steps}, about {format_duration(tally.left)} left",
+            (f", {tally.failed} failed" if tally.failed else "", "red"),
+        )  # fmt: skip
+        parts: list[RenderableType] = [head, ProgressBar(total=tally.steps, completed=tally.finished, width=60), self._current(), self._table()]
+        parts += [Text(f"warning ({count}x): {text}", style="yellow", overflow="ellipsis", no_wrap=True) for text, count in tally.warnings.most_common(3)]
+        parts.append(Text(f"{self._folder}   Ctrl-C stops and keeps every finished step", style="dim"))
+        return Group(*parts)
+
+    def _current(self) -> Text:
+        if self._step is None:
+            return Text("")
+        doing = describe(self._step.kind, self._step.cell)
+        return Text.assemble((doing, "bold cyan"), "  ", _now_words(self._step, self._now) if self._now else "starting")
+
+    def _table(self) -> Table:
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for record in self._recent:
+            style = "red" if record.status is Status.FAILED else ""
+            table.add_row(describe(record.kind, record.cell), Text(_result_words(record), style=style, overflow="ellipsis"))
+        return table
+
+
+def describe(kind: StepKind, cell: Cell) -> str:
+    """A step in a few words: "randread 4k, iodepth 16, 4 jobs, io_uring"."""
+    if kind is StepKind.CEILING:
+        return "generator ceiling (null engine)"
+    if kind is StepKind.MEMORY:
+        return "memory copy"
+    if kind is StepKind.LAYOUT:
+        return f"laying out files: {cell['numjobs']} x {cell['nrfiles']} x {format_size(int(cell['filesize']))}"
+    words = [f"{cell['rw']} {format_size(int(cell['block_size']))}", f"iodepth {cell['iodepth']}", f"{cell['numjobs']} jobs"]
+    words += [f"{cell['rate']:g}/s offered"] if "rate" in cell else []
+    words.append(str(cell["ioengine"]))
+    return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(words)
+
+
+def _now_words(step: Step, now: Now) -> str:
+    """Latency now follows from the rate by Little's law: fio tells none while it runs."""
+    words = f"{wording.bandwidth(now.bandwidth_bytes_per_second)}, {wording.iops(now.iops)}"
+    depth = int(step.cell.get("iodepth", 1)) * int(step.cell.get("numjobs", 1))
+    return words + (f", about {wording.latency(depth / now.iops * 1e9)} (by Little's law)" if now.iops else "")
+
+
+def _result_words(record: StepRecord) -> str:
+    if record.status is Status.FAILED:
+        return f"FAILED: {record.reason}"
+    if record.facts.get("reused"):
+        return "already there"
+    seconds = max((each.runtime_ns for each in record.measurements), default=0) / 1e9
+    if not seconds:
+        return "done"
+    moved = sum(each.size_bytes for each in record.measurements) / seconds
+    operations = sum(each.operations for each in record.measurements)
+    mean_ns = sum(each.latency.mean_ns * each.operations for each in record.measurements) / max(operations, 1)
+    return f"{wording.bandwidth(moved)}, {wording.iops(operations / seconds)}, {wording.latency(mean_ns)} mean"

@@ -1,0 +1,178 @@
+"""What quick and run share: a plan carried out into a run folder, watched, and reported at its end."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from leadline import __version__
+from leadline.cli.progress import watching
+from leadline.errors import UserError
+from leadline.plan.forecast import forecast
+from leadline.plan.planner import FixedPlan
+from leadline.plan.steps import Step
+from leadline.run.conductor import Conductor, Interrupted, Stop, Watcher
+from leadline.run.engines.registry import ENGINES
+from leadline.run.hosts.local import LocalHost
+from leadline.run.observe.environment import record_environment
+from leadline.run.seams import Target
+from leadline.run.targets.work_directory import WorkDirectory, check_directory, check_space
+from leadline.store.manifest import Manifest
+from leadline.store.run_folder import RunFolder
+
+REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class Sounding:
+    """What is to be carried out, and where."""
+
+    name: str
+    source: str
+    plan: FixedPlan
+    directory: Path
+    campaign: Mapping[str, Any]
+    seed: int = 0
+    scale: str = "1"
+    scale_effects: tuple[str, ...] = ()
+    limits: Mapping[str, float] | None = None
+    job_file: Path | None = None
+
+
+def begin(sounding: Sounding, output: Path | None) -> Path:
+    """Checks everything that can be checked before anything is written, then runs; returns the run folder."""
+    directory = check_directory(sounding.directory)
+    check_engines(sounding.plan.steps)
+    check_space(directory, forecast(sounding.plan.steps).space_bytes)
+    folder = RunFolder.create(_output_folder(output, sounding.name, directory), _manifest(sounding, directory))
+    if sounding.job_file is not None:
+        (folder.path / "job.fio").write_bytes(sounding.job_file.read_bytes())
+    folder.save_environment(record_environment(directory))
+    return carry_out(folder)
+
+
+def resume(path: Path) -> Path:
+    """Goes on with an interrupted run; raises UserError when there is nothing to go on with."""
+    folder = RunFolder.open(path)
+    if not folder.manifest.plan:
+        raise UserError(f"{path} was imported; there is nothing to resume")
+    return carry_out(folder)
+
+
+def carry_out(folder: RunFolder) -> Path:
+    """Conducts what is left of the plan and writes the report. Exits with 130 when interrupted."""
+    plan = FixedPlan(tuple(Step.from_json(step) for step in folder.manifest.plan))
+    directory = Path(folder.manifest.directory)
+    host = LocalHost()
+    stop = Stop(host)
+    environment = folder.environment
+    job_file = folder.path / "job.fio"
+    with folder.locked(), _stopping(stop), watching(plan, folder) as watcher:
+        conductor = Conductor(
+            planner=plan, folder=folder, engines=ENGINES, host=host, target=_target(directory, plan), watcher=watcher, stop=stop,
+            devices=_names(environment.get("block_devices")), interfaces=_interfaces(environment),
+            job_file=job_file if job_file.exists() else None,
+        )  # fmt: skip
+        interrupted = _conducted(conductor, watcher)
+    if interrupted:
+        click.echo(f"Stopped; {len(folder.finished_ordinals())} of {len(plan.steps)} steps are kept. Go on with:  leadline run --resume {folder.path}")
+        sys.exit(130)
+    return folder.path
+
+
+def _conducted(conductor: Conductor, watcher: Watcher) -> bool:
+    try:
+        conductor.conduct()
+    except Interrupted:
+        return True
+    return False
+
+
+def check_engines(steps: Sequence[Step]) -> None:
+    """Engines, their options and their tools; raises UserError."""
+    for name in {step.engine for step in steps}:
+        ENGINES[name].check([step for step in steps if step.engine == name])
+
+
+def finish(path: Path) -> None:
+    """Analyses a run, prints its summary and writes its report."""
+    from rich.console import Console
+
+    from leadline.cli.analysing import analysed
+    from leadline.report.page import write_report
+    from leadline.report.terminal import show
+
+    results = analysed(path)
+    show([results], Console())
+    click.echo(f"Report:  {write_report([results], path / REPORT)}")
+    click.echo(f"Run:     {path}")
+
+
+def _target(directory: Path, plan: FixedPlan) -> Target:
+    return WorkDirectory(directory, forecast(plan.steps).space_bytes, _job_file_names(plan))
+
+
+def _job_file_names(plan: FixedPlan) -> frozenset[str]:
+    return frozenset(step.section for step in plan.steps if step.section)
+
+
+def _manifest(sounding: Sounding, directory: Path) -> Manifest:
+    return Manifest(
+        name=sounding.name,
+        source=sounding.source,
+        directory=str(directory),
+        created_utc=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        leadline_version=__version__,
+        seed=sounding.seed,
+        scale=sounding.scale,
+        scale_effects=sounding.scale_effects,
+        argv=tuple(sys.argv),
+        campaign=sounding.campaign,
+        plan=tuple(step.to_json() for step in sounding.plan.steps),
+        limits=sounding.limits or {},
+    )
+
+
+def _output_folder(output: Path | None, name: str, directory: Path) -> Path:
+    """A new folder under ./runs unless told; never inside the directory that is measured."""
+    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    plain = "".join(letter if letter.isalnum() else "-" for letter in name).strip("-").lower()
+    path = (output or Path("runs") / f"{stamp}-{plain}-{os.getpid()}").resolve()
+    if path.is_relative_to(directory):
+        raise UserError(f"the results would lie inside {directory}, which is being measured; give another folder with --output")
+    return path
+
+
+def _names(devices: Any) -> list[str]:
+    return [str(device["name"]) for device in devices or () if isinstance(device, dict) and "name" in device]
+
+
+def _interfaces(environment: Mapping[str, Any]) -> list[str]:
+    network = environment.get("network") or {}
+    found = network.get("interfaces", ()) if isinstance(network, dict) else network
+    return [str(each["name"]) for each in found if isinstance(each, dict) and each.get("state") in ("up", "unknown")]
+
+
+@contextmanager
+def _stopping(stop: Stop) -> Iterator[None]:
+    """SIGINT and SIGTERM end the run cleanly; a second SIGINT is no different, the step in flight is already ending."""
+
+    def request(signum: int, frame: FrameType | None) -> None:
+        stop.request()
+
+    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

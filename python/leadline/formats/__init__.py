@@ -1,0 +1,1 @@
+"""What other programs write, read into leadline's own words: pure parsers, text in and values out."""

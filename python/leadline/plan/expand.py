@@ -1,0 +1,112 @@
+"""An experiment's axes multiplied out into cells, and sizes scaled down for small machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+
+from leadline.errors import UserError
+from leadline.plan.steps import Layout
+from leadline.spec.campaign import Experiment
+from leadline.spec.settings import AXES, SETTINGS
+from leadline.spec.units import format_size
+from leadline.store.records import Cell, Scalar
+
+_NEEDS_MIX = {"read_percentage": {"rw", "randrw"}}
+
+
+@dataclass
+class Scaling:
+    """The scale asked for, and in words what it changed (the report repeats them)."""
+
+    scale: Fraction = Fraction(1)
+    effects: list[str] = field(default_factory=list)
+
+    def apply(self, cell: dict[str, Scalar]) -> dict[str, Scalar]:
+        """Scales the bytes of a job, never a file below one block: then there are fewer files instead."""
+        if self.scale == 1:
+            return cell
+        block, files = int(cell["block_size"]), int(cell["nrfiles"])
+        if "filesize" in cell:
+            filesize = int(cell["filesize"])
+            scaled_file = max(block, _blocks(filesize * self.scale, block)) if filesize > block else filesize
+            self._note("file size", filesize, scaled_file)
+            return {**cell, "filesize": scaled_file}
+        size = int(cell["size"])
+        scaled = max(block, _blocks(size * self.scale, block))
+        kept_files = max(1, min(files, scaled // block))
+        self._note("size a job", size, scaled)
+        if kept_files < files:
+            self._say(f"{files} files a job became {kept_files}, so that each still holds one block of {format_size(block)}")
+        return {**cell, "size": scaled, "nrfiles": kept_files}
+
+    def _note(self, what: str, before: int, after: int) -> None:
+        if before != after:
+            self._say(f"{what} {format_size(before)} became {format_size(after)}")
+
+    def _say(self, sentence: str) -> None:
+        if sentence not in self.effects:
+            self.effects.append(sentence)
+
+
+def _blocks(size_bytes: Fraction, block_bytes: int) -> int:
+    return int(size_bytes // block_bytes) * block_bytes
+
+
+def expand(experiment: Experiment, scaling: Scaling) -> Iterator[dict[str, Scalar]]:
+    """Every cell of an experiment, in the order in which its axes are listed; raises UserError for an impossible cell."""
+    axes = {name: values for name in AXES if (values := getattr(experiment, name)) is not None}
+    axes |= {f"fio.{name}": tuple(value) if isinstance(value, list) else (value,) for name, value in experiment.fio.items()}
+    fixed = {name: value for name, value in _fixed(experiment) if value}
+    seen: set[tuple[tuple[str, Scalar], ...]] = set()
+    for values in product(*axes.values()):
+        cell = {**dict(zip(axes, values, strict=True)), **fixed}
+        for name, tests in _NEEDS_MIX.items():
+            if cell["rw"] not in tests:
+                cell.pop(name, None)
+        cell = scaling.apply(cell)
+        _check(cell, experiment.name)
+        identity = tuple(sorted(cell.items(), key=lambda item: item[0]))
+        if identity not in seen:  # a mix axis multiplies only the mixed tests
+            seen.add(identity)
+            yield cell
+
+
+def _fixed(experiment: Experiment) -> Iterator[tuple[str, Scalar]]:
+    for setting in SETTINGS.values():
+        if not setting.axis:
+            yield setting.name, getattr(experiment, setting.name)
+
+
+def _check(cell: Cell, experiment: str) -> None:
+    block, file_bytes = int(cell["block_size"]), file_bytes_of(cell)
+    if file_bytes < block:
+        raise UserError(
+            f'experiment "{experiment}": a file of {format_size(file_bytes)} is smaller than one block of {format_size(block)}; '
+            "raise `size`, lower `nrfiles`, or drop that block size"
+        )
+    filename = str(cell.get("fio.filename", ""))
+    if filename and any(mark in filename for mark in "/:*"):
+        raise UserError(f'experiment "{experiment}": fio option filename="{filename}" must be a plain name; leadline writes only inside its directory')
+    if "fio.directory" in cell:
+        raise UserError(f'experiment "{experiment}": fio option `directory` is not taken; leadline writes only where it was pointed: set [target] directory')
+
+
+def file_bytes_of(cell: Cell) -> int:
+    """Bytes of each file of a job."""
+    return int(cell["filesize"]) if "filesize" in cell else int(cell["size"]) // int(cell["nrfiles"])
+
+
+def job_bytes_of(cell: Cell) -> int:
+    """Bytes of all files of one job."""
+    return file_bytes_of(cell) * int(cell["nrfiles"])
+
+
+def layout_of(cell: Cell, jobs: int | None = None) -> Layout:
+    """The files that this cell works on."""
+    file_bytes, files = file_bytes_of(cell), int(cell["nrfiles"])
+    filename = str(cell.get("fio.filename", ""))
+    key = f"{filename or 'files'}-{files}x{format_size(file_bytes)}"
+    return Layout(key, 1 if filename else jobs or int(cell["numjobs"]), files, file_bytes, filename)

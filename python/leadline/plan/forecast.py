@@ -1,0 +1,41 @@
+"""What a plan will cost before it starts: time, bytes and space."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leadline.plan.steps import Step
+from leadline.store.records import StepKind
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Totals over the steps; the written bytes of time-bound cells are not known beforehand and not in them."""
+
+    steps: int
+    cells: int
+    seconds: float
+    space_bytes: int
+    """The largest layout: files of one shape are removed before those of the next are written."""
+    written_bytes: int
+    """By layouts and size-bound writes."""
+
+
+def forecast(steps: Sequence[Step]) -> Forecast:
+    """Adds up what the steps expect of themselves."""
+    cells = {(step.experiment, tuple(sorted(step.cell.items()))) for step in steps if step.kind is StepKind.CELL}
+    writing = [step for step in steps if step.expected_bytes and "write" in str(step.cell.get("rw", ""))]
+    return Forecast(
+        steps=len(steps),
+        cells=len(cells),
+        seconds=sum(step.expected_seconds for step in steps),
+        space_bytes=max((step.layout.total_bytes for step in steps if step.layout), default=0),
+        written_bytes=sum(step.expected_bytes or 0 for step in writing),
+    )
+
+
+def kinds(steps: Sequence[Step]) -> Counter[StepKind]:
+    """How many steps of each kind."""
+    return Counter(step.kind for step in steps)

@@ -1,0 +1,67 @@
+"""A step: the unit of work, of storage and of resuming. It is complete in itself, JSON in and JSON out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from leadline.store.records import Cell, StepKind
+
+Files = Literal["none", "reuse", "fresh", "own"]
+"""none: the step touches no files; reuse: the layout must be there; fresh: starts from no files and leaves them for
+later reads; own: the workload names its own files (a user's job file)."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files that cells of one shape share: `jobs` x `files_a_job` files of `file_bytes` each, written once, read by many."""
+
+    key: str
+    """Folder name inside the work directory."""
+    jobs: int
+    files_a_job: int
+    file_bytes: int
+    filename: str = ""
+    """One file shared by all jobs, by this name; empty: every job has its own."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Space it needs."""
+        return self.jobs * self.files_a_job * self.file_bytes
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do."""
+
+    ordinal: int
+    kind: StepKind
+    experiment: str
+    engine: str
+    cell: Cell
+    repeat: int = 0
+    files: Files = "none"
+    layout: Layout | None = None
+    cache: str = "as is"
+    seed: int = 1
+    expected_seconds: float = 0.0
+    timeout_seconds: float = 600.0
+    """Then the engine and all its children are killed and the step has failed."""
+    expected_bytes: int | None = None
+    """Bytes that must have moved; None where only time bounds the step."""
+    section: str | None = None
+    """Of a user's job file."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Further fio options, passed on as they are."""
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready, as the manifest keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Step:
+        """The inverse of `to_json`."""
+        layout = document["layout"]
+        known = {**document, "kind": StepKind(document["kind"]), "layout": Layout(**layout) if layout else None}
+        return cls(**known)

@@ -1,0 +1,101 @@
+"""Depth chart: what the machine could do, layer by layer, down to the best that was measured.
+
+Bars of one scale share one axis that starts at zero. A layer that nobody measured is named, never drawn as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leadline.analyse.results import CellResult, Reference, Results
+from leadline.report import wording
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One bar. `absent` says why there is none; `share` is of the layer `above`."""
+
+    label: str
+    value: float | None
+    absent: str = ""
+    above: str = ""
+    share: float | None = None
+    doubtful: bool = False
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Depth:
+    """One axis of bars, in the base unit of `scale`."""
+
+    run: str
+    title: str
+    scale: str
+    layers: tuple[Layer, ...]
+
+
+def depth_charts(results: Sequence[Results]) -> list[Depth]:
+    """Two axes a run: bandwidth and operations per second; none for a run without cells."""
+    return [chart for one in results if one.cells for chart in (bandwidth_depth(one), rate_depth(one))]
+
+
+def bandwidth_depth(one: Results) -> Depth:
+    """Memory copy, network, then for each test its nominal limit and the best measured cell."""
+    reference = one.reference
+    memory = layer("memory copy", reference.memory_copy_bytes_per_second, "not measured", None)
+    hardware = [memory]
+    if "network" in reference.limits:
+        hardware.append(layer("network, nominal", reference.limits["network"], "", memory))
+    layers = list(hardware)
+    for test in tests_of(one):
+        nominal = layer(f"{test}, nominal limit", nominal_limit(reference, test), "not stated in the campaign", memory)
+        upper = next((upper for upper in (nominal, *reversed(hardware)) if upper.value), None)
+        layers += [nominal, best_layer(one, test, "bandwidth", upper)]
+    return Depth(one.label, "Bandwidth", "bandwidth", tuple(layers))
+
+
+def rate_depth(one: Results) -> Depth:
+    """The load generator alone, then the best measured cell of each test."""
+    ceiling = layer("generator alone, one job", one.reference.ceiling_iops, "not measured", None)
+    best = [best_layer(one, test, "iops", ceiling) for test in tests_of(one)]
+    return Depth(one.label, "Operations", "rate", (ceiling, *best))
+
+
+def tests_of(one: Results) -> list[str]:
+    """The tests of a run in the order of its cells."""
+    return list(dict.fromkeys(cell.test for cell in one.cells))
+
+
+def nominal_limit(reference: Reference, test: str) -> float | None:
+    """The limit the campaign states for a test; "randrw, read" is judged by "randread"'s."""
+    mixed = {"randrw, read": "randread", "randrw, write": "randwrite", "rw, read": "read", "rw, write": "write"}
+    return reference.limits.get(mixed.get(test, test))
+
+
+def best_layer(one: Results, test: str, metric: str, above: Layer | None) -> Layer:
+    """The best cell that may be believed; the best doubtful one, marked, where none may."""
+    cells = [cell for cell in one.cells if cell.test == test and metric in cell.metrics]
+    trusted = [cell for cell in cells if cell.valid(metric)]
+    best = best_cell(trusted or cells, metric)
+    label = f"{test}, best measured"
+    if best is None:
+        return layer(label, None, "not measured", None)
+    detail = wording.cell_phrase(best.cell, leave_out=("rw",))
+    return layer(label, best.metrics[metric].value, "", above, doubtful=not trusted, detail=detail)
+
+
+def best_cell(cells: Sequence[CellResult], metric: str) -> CellResult | None:
+    """The cell with the highest value."""
+    return max(cells, key=lambda cell: cell.metrics[metric].value, default=None)
+
+
+def layer(
+    label: str, value: float | None, absent: str, above: Layer | None, doubtful: bool = False, detail: str = ""
+) -> Layer:
+    """A bar with its share of the layer above, where both are known."""
+    if value is None:
+        return Layer(label, None, absent)
+    if above is None or not above.value:
+        return Layer(label, value, doubtful=doubtful, detail=detail)
+    return Layer(label, value, "", above.label, value / above.value, doubtful, detail)

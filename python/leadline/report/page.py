@@ -1,0 +1,107 @@
+"""One HTML file: words, tables and bars written here by a template, data in columns for the script that draws the rest.
+
+Nothing in the file asks the network for anything, and a content security policy holds it to that. The drawing library
+stands in the file compressed and asleep; it is woken when the first figure comes near the screen, so opening is quick.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from itertools import groupby
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from leadline import __version__
+from leadline.analyse.results import Answer, FailedCell, Results
+from leadline.analyse.wording import digits
+from leadline.report import environment, wording
+from leadline.report.figures.depth import Depth, Layer, depth_charts
+from leadline.report.glossary import GLOSSARY, VERDICTS
+from leadline.report.payload import embedded, payload
+
+SCRIPTS = ("data.js", "menus.js", "table.js", "plots.js", "surface.js", "sections.js", "page.js")
+ANSWERS_SHOWN = 3
+"""Sentences of one question that are shown at once; the doubts beside them must stay above the fold."""
+REASONS_SHOWN = 100
+QUESTIONS = ("How fast should it be?", "How fast is it?", "Where does the difference go?", "Is it right?", "Best settings")
+
+
+def page(results: Sequence[Results]) -> str:
+    """The whole file as text."""
+    template = templates().get_template("page.html.j2")
+    return template.render(
+        version=__version__,
+        title=" and ".join(one.label for one in results) or "no runs",
+        results=results,
+        several=len(results) > 1,
+        answers=[(one, answers_by_question(one)) for one in results],
+        depths=[(depth, bars(depth)) for depth in depth_charts(results)],
+        reasons={one.label: reasons(one.failed) for one in results},
+        glossary=GLOSSARY,
+        verdicts=VERDICTS,
+        environment=environment,
+        style=Markup(template_text("page.css")),
+        script=Markup("\n".join(template_text(name) for name in SCRIPTS)),
+        data=Markup(embedded(payload(results))),
+        library=Markup(library()),
+    )
+
+
+@cache
+def templates() -> Environment:
+    """The template environment; every foreign string is escaped."""
+    loader = PackageLoader("leadline.report", "templates")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def template_text(name: str) -> str:
+    """A file beside the template, as it stands."""
+    return (resources.files("leadline.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def library() -> str:
+    """The drawing library, compressed: 1.75 MB become 0.75 MB of base64."""
+    script = (resources.files("leadline.report") / "vendor" / "plotly-gl3d.min.js").read_bytes()
+    return base64.b64encode(gzip.compress(script, mtime=0)).decode("ascii")
+
+
+def answers_by_question(one: Results) -> list[tuple[str, list[Answer], list[Answer]]]:
+    """(question, answers shown at once, further answers), in the order of QUESTIONS, others last."""
+    order = {question: place for place, question in enumerate(QUESTIONS)}
+    ordered = sorted(one.answers, key=lambda answer: order.get(answer.question, len(order)))
+    grouped = [(question, list(members)) for question, members in groupby(ordered, key=lambda answer: answer.question)]
+    return [(question, members[:ANSWERS_SHOWN], members[ANSWERS_SHOWN:]) for question, members in grouped]
+
+
+def bars(depth: Depth) -> list[dict[str, Any]]:
+    """The layers of a depth chart in words, with the width of each bar on their common axis."""
+    values = [layer.value for layer in depth.layers if layer.value]
+    unit, longest = wording.unit_for(depth.scale, values), max(values, default=1.0)
+    return [bar(layer, depth.scale, unit, longest) for layer in depth.layers]
+
+
+def bar(layer: Layer, scale: str, unit: wording.Unit, longest: float) -> dict[str, Any]:
+    """One bar."""
+    known = layer.value is not None
+    return {
+        "layer": layer,
+        "figure": wording.measure(scale, layer.value, unit) if layer.value is not None else layer.absent,
+        "known": known,
+        "width": f"{100 * (layer.value or 0) / longest:.2f}",
+        "share": f"{digits(layer.share * 100)} % of {layer.above}" if layer.share is not None else "",
+    }
+
+
+def reasons(failed: Iterable[FailedCell]) -> Mapping[str, list[FailedCell]]:
+    """Failed steps by their reason, the commonest first; rare reasons beyond a hundred are in the data only."""
+    found: dict[str, list[FailedCell]] = {}
+    for cell in failed:
+        found.setdefault(cell.reason, []).append(cell)
+    return dict(sorted(found.items(), key=lambda entry: -len(entry[1]))[:REASONS_SHOWN])

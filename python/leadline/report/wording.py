@@ -1,0 +1,116 @@
+"""What the report adds to analyse/wording.py: one unit for a whole axis or column, and labels for metrics and counters.
+
+Unit scaling only; nothing is computed from measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from leadline.analyse import wording
+from leadline.analyse.results import Estimate
+from leadline.spec.settings import SETTINGS
+from leadline.store.records import Scalar
+
+
+@dataclass(frozen=True)
+class Unit:
+    """`size` is what one of this unit is in the base unit (bytes per second, operations per second, nanoseconds)."""
+
+    symbol: str
+    size: float
+
+
+SCALES: dict[str, tuple[Unit, ...]] = {
+    "bandwidth": (Unit("B/s", 1), Unit("KiB/s", 2**10), Unit("MiB/s", 2**20), Unit("GiB/s", 2**30), Unit("TiB/s", 2**40)),
+    "rate": (Unit("IOPS", 1), Unit("k IOPS", 1e3), Unit("M IOPS", 1e6)),
+    "latency": (Unit("ns", 1), Unit("us", 1e3), Unit("ms", 1e6), Unit("s", 1e9)),
+    "share": (Unit("%", 0.01),),
+    "size": (Unit("B", 1), Unit("KiB", 2**10), Unit("MiB", 2**20), Unit("GiB", 2**30), Unit("TiB", 2**40)),
+    "events": (Unit("/s", 1), Unit("k/s", 1e3), Unit("M/s", 1e6)),
+    "cores": (Unit("cores", 1),),
+    "count": (Unit("", 1),),
+}
+"""Ascending: a figure is written in the largest unit of its scale that is not larger than itself."""
+
+METRIC_LABELS = {
+    "bandwidth": "bandwidth",
+    "iops": "IOPS",
+    "mean": "mean latency",
+    "p50": "p50 latency",
+    "p90": "p90 latency",
+    "p99": "p99 latency",
+    "p99.9": "p99.9 latency",
+}
+
+RESOURCES: dict[str, tuple[str, str]] = {
+    "cpu_busy_share": ("CPU busy", "share"),
+    "cpu_iowait_share": ("CPU waiting for I/O", "share"),
+    "cpu_steal_share": ("CPU stolen", "share"),
+    "engine_cpu_cores": ("load generator CPU", "cores"),
+    "disk_read_bytes_per_second": ("disk read", "bandwidth"),
+    "disk_write_bytes_per_second": ("disk write", "bandwidth"),
+    "disk_utilisation": ("disk busy", "share"),
+    "disk_queue_length": ("disk queue", "count"),
+    "dirty_bytes_max": ("dirty pages, most", "size"),
+    "memory_available_bytes_min": ("memory available, least", "size"),
+    "context_switches_per_second": ("context switches", "events"),
+    "nic_receive_bytes_per_second": ("NIC receive", "bandwidth"),
+    "nic_transmit_bytes_per_second": ("NIC transmit", "bandwidth"),
+}
+"""Resource key of a cell -> label and scale, in the order of the columns."""
+
+
+def scale_of(metric: str) -> str:
+    """The name of the metric's scale: all metrics but the first two are latencies."""
+    return {"bandwidth": "bandwidth", "iops": "rate"}.get(metric, "latency")
+
+
+def unit_for(scale: str, values: Iterable[float]) -> Unit:
+    """The unit in which the largest of these values is written, so that one axis or column has one unit."""
+    largest = max((abs(value) for value in values), default=0.0)
+    fitting = [unit for unit in SCALES[scale] if unit.size <= largest]
+    return fitting[-1] if fitting else SCALES[scale][0]
+
+
+def measure(scale: str, value: float, unit: Unit | None = None) -> str:
+    """A figure with its unit, e.g. "1.23 GiB/s"; `unit` None takes the one that fits the figure."""
+    chosen = unit or unit_for(scale, [value])
+    return f"{wording.digits(value / chosen.size)} {chosen.symbol}".rstrip()
+
+
+def with_interval(scale: str, estimate: Estimate) -> str:
+    """ "1.23 GiB/s (1.20 to 1.26, n = 3)", all in the unit of the value."""
+    unit = unit_for(scale, [estimate.value])
+    ends = [None if end is None else wording.digits(end / unit.size) for end in (estimate.low, estimate.high)]
+    if ends == [None, None]:
+        return f"{measure(scale, estimate.value, unit)} (no interval, n = {estimate.n})"
+    low, high = (end or "open" for end in ends)
+    return f"{measure(scale, estimate.value, unit)} ({low} to {high}, n = {estimate.n})"
+
+
+def setting_label(name: str) -> str:
+    """The label of a setting, or its bare name where it is passed through to the engine."""
+    return SETTINGS[name].label if name in SETTINGS else name.replace("_", " ")
+
+
+def setting_value(name: str, value: Scalar) -> str:
+    """A setting's value below its label: 4096 -> "4 KiB", 30 -> "30 s", True -> "yes"."""
+    kind = SETTINGS[name].kind if name in SETTINGS else "word"
+    if isinstance(value, bool) or kind == "flag":
+        return "yes" if wording.is_set(value) else "no"
+    if kind == "size" and isinstance(value, (int, float)):
+        return wording.size(value)
+    return f"{value} s" if kind == "duration" else str(value)
+
+
+def setting_phrase(name: str, value: Scalar) -> str:
+    """A setting that explains itself in a list: "4 KiB", "io_uring", "8 jobs", "iodepth 4"."""
+    return wording.setting(name, value)
+
+
+def cell_phrase(cell: Mapping[str, Scalar], leave_out: Iterable[str] = ()) -> str:
+    """All settings of a cell in one phrase."""
+    skipped = set(leave_out)
+    return wording.settings(cell, [name for name in cell if name not in skipped])

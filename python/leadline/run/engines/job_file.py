@@ -1,0 +1,46 @@
+"""A section of a user's own fio job file, given to fio as it is; leadline adds only how results are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from leadline.errors import UserError
+from leadline.plan.steps import Step
+from leadline.run.engines.fio import RESULT, Expectation, collect_fio, now_from_eta
+from leadline.run.engines.fio_capabilities import check_ioengine, installed_fio
+from leadline.run.seams import Completed, Invocation, Now, Outcome
+
+JOB_FILE = "job.fio"
+
+
+class JobFileEngine:
+    """`fio --section=NAME FILE`. The conductor puts the file into the scratch folder."""
+
+    def check(self, steps: Sequence[Step]) -> None:
+        """Engines that this fio does not have; raises UserError."""
+        for step in steps:
+            try:
+                check_ioengine(str(step.cell["ioengine"]))
+            except UserError as error:
+                raise UserError(f"section [{step.section}]: {error}") from None
+
+    def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
+        """The section's own options win over leadline's, except for the form of the result."""
+        argv = [
+            installed_fio().path, "--lat_percentiles=1", "--clat_percentiles=0", "--eta=always", "--eta-newline=1",
+            "--output-format=json+", f"--output={scratch / RESULT}", f"--section={step.section}", str(scratch / JOB_FILE),
+        ]  # fmt: skip
+        return Invocation(tuple(argv), scratch, data, step.timeout_seconds)
+
+    def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
+        """Nothing is expected of it but that it did something."""
+        direct = bool(step.cell["direct"])
+        writes = "write" in str(step.cell["rw"]) or str(step.cell["rw"]) in ("rw", "randrw")
+        flushed = any(name in step.options for name in ("end_fsync", "fsync_on_close", "fsync", "fdatasync", "sync"))
+        facts = {"direct": direct, "buffered_without_flush": writes and not direct and not flushed}
+        return collect_fio(invocation, completed, Expectation(), facts)
+
+    def now(self, line: str) -> Now | None:
+        """From fio's ETA line."""
+        return now_from_eta(line)

@@ -1,0 +1,54 @@
+"""The files that cells share: where they lie, whether they are really there, and when they may go."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from leadline.plan.steps import Layout
+
+OWN_PREFIX = "leadline-"
+"""Every folder that leadline makes in a work directory begins with it; nothing else is ever removed."""
+
+BLOCK_BYTES = 512
+"""st_blocks counts in 512 bytes, whatever the filesystem's own block (stat(2))."""
+
+
+def data_folder(directory: Path, layout: Layout | None) -> Path:
+    """The folder of a layout, or of steps that keep no files; made when missing."""
+    path = directory / f"{OWN_PREFIX}{layout.key if layout else 'scratch'}"
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def layout_present(layout: Layout, directory: Path) -> bool:
+    """Whether every file has its full size and is not sparse: holes would be read as zeros without any I/O.
+
+    Filesystems that compress, or report no blocks at all (some network ones), are taken at their word for the size.
+    """
+    folder = directory / f"{OWN_PREFIX}{layout.key}"
+    return all(_written(path, layout.file_bytes) for path in layout_files(layout, folder))
+
+
+def layout_files(layout: Layout, folder: Path) -> list[Path]:
+    """Every file of the layout, named as fio is told to name them."""
+    if layout.filename:
+        return [folder / layout.filename]
+    return [folder / f"{job}.{file}" for job in range(layout.jobs) for file in range(layout.files_a_job)]
+
+
+def remove_other_layouts(directory: Path, layout: Layout) -> None:
+    """Makes room: cells of one layout stand together in the plan, so the others are no longer needed."""
+    for entry in directory.iterdir():
+        other = entry.name.startswith(OWN_PREFIX) and entry.name != f"{OWN_PREFIX}{layout.key}"
+        if other and entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _written(path: Path, size_bytes: int) -> bool:
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    sparse = 0 < status.st_blocks * BLOCK_BYTES < size_bytes // 2
+    return status.st_size >= size_bytes and not sparse

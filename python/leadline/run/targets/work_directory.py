@@ -1,0 +1,124 @@
+"""A directory that leadline may write to: empty or marked as its own, never a device, a mount's root or foreign data.
+
+The marker names every leadline that works here. Only the folders whose names leadline gives are ever removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import IO
+
+from leadline.errors import UserError
+from leadline.run.layouts import OWN_PREFIX
+
+MARKER = ".leadline"
+
+
+class WorkDirectory:
+    """The local-directory target: any path of this machine, also one where something is mounted further up."""
+
+    def __init__(self, path: Path, space_bytes: int = 0, sections: frozenset[str] = frozenset()) -> None:
+        """`sections` are those of a user's job file: fio names its files after them, `section.job.file`."""
+        self._path = path
+        self._space_bytes = space_bytes
+        self._sections = sections
+        self._device: int | None = None
+        self._marker: IO[str] | None = None
+
+    def prepare(self) -> Path:
+        """Checks and marks the directory; raises UserError when it is unfit."""
+        path = check_directory(self._path)
+        self._claim(path)
+        remove_own_folders(path)  # left by a leadline that was killed: they are ours and would count as used space
+        check_space(path, self._space_bytes)
+        self._path, self._device = path, path.stat().st_dev
+        return path
+
+    def _claim(self, path: Path) -> None:
+        """Marks the directory and holds the marker locked; the kernel frees the lock when we are killed."""
+        try:
+            self._marker = (path / MARKER).open("a+", encoding="utf-8")
+            fcntl.flock(self._marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._marker.truncate(0)
+            self._marker.write(json.dumps({"made_by": "leadline", "process": os.getpid()}) + "\n")
+            self._marker.flush()
+        except BlockingIOError:
+            raise UserError(f"another leadline is working in {path}; wait for it or give another directory") from None
+        except OSError as error:
+            raise UserError(f"{path} cannot be written ({error.strerror}); point leadline at a directory you may write to") from None
+
+    def check(self) -> str | None:
+        """None while the directory is there, marked, and on the same filesystem as at the start."""
+        try:
+            device = self._path.stat().st_dev
+        except OSError:
+            return f"{self._path} has disappeared"
+        if device != self._device:
+            return f"{self._path} now lies on another filesystem: something was mounted or unmounted there"
+        if not (self._path / MARKER).exists():
+            return f"{self._path} has lost its marker {MARKER}: something else has emptied or replaced it"
+        return None
+
+    def clean_up(self) -> None:
+        """Removes the files and the marker; the directory itself was the user's and stays."""
+        if not self._path.is_dir():
+            return
+        remove_own_folders(self._path)
+        remove_job_files(self._path, self._sections)
+        (self._path / MARKER).unlink(missing_ok=True)
+        if self._marker is not None:
+            self._marker.close()
+
+
+def check_directory(path: Path) -> Path:
+    """The absolute path when leadline may work there; raises UserError."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise UserError(f"there is no directory {path}; make it first: mkdir -p {path}") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be used: {error.strerror}") from None
+    if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
+        raise UserError(f"{path} is a device; leadline writes only into directories, so that nothing on a disk is lost")
+    if not stat.S_ISDIR(mode):
+        raise UserError(f"{path} is not a directory; point leadline at an empty one")
+    path = path.resolve()
+    if os.path.ismount(path):
+        raise UserError(f"{path} is the root of a mounted filesystem; make a directory inside it: mkdir {path / 'leadline'}")
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        raise UserError(f"{path} may not be written by this user; choose another directory or change its owner")
+    foreign = [entry.name for entry in path.iterdir() if entry.name != MARKER]
+    if foreign and not (path / MARKER).is_file():
+        raise UserError(f"{path} is not empty ({sorted(foreign)[0]!r} is in it) and not marked as leadline's; give an empty directory")
+    return path
+
+
+def check_space(path: Path, needed_bytes: int) -> None:
+    """Raises UserError unless the files fit with a twentieth to spare."""
+    free = shutil.disk_usage(path).free
+    if needed_bytes * 1.05 > free:
+        raise UserError(
+            f"{path} has {free / 2**30:.1f} GiB free and the plan needs {needed_bytes / 2**30:.1f} GiB; make room or scale it down with --scale 1/16"
+        )
+
+
+def remove_own_folders(path: Path) -> None:
+    """Removes folders of leadline's own naming in a directory that carries the marker; links are never followed."""
+    if not (path / MARKER).is_file():
+        return
+    for entry in path.iterdir():
+        if entry.name.startswith(OWN_PREFIX) and entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def remove_job_files(path: Path, sections: frozenset[str]) -> None:
+    """Removes what fio named after a job file's sections (`section.job.file`, where the file names its own directory)."""
+    for entry in path.iterdir():
+        section, job, file = entry.name.rsplit(".", 2) if entry.name.count(".") >= 2 else ("", "", "")
+        if section in sections and job.isdigit() and file.isdigit() and entry.is_file() and not entry.is_symlink():
+            entry.unlink(missing_ok=True)

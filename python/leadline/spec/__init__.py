@@ -1,0 +1,1 @@
+"""What the user asks for: campaigns, units and settings, validated and immutable."""

@@ -1,0 +1,132 @@
+"""A campaign as a validated, immutable value: experiments, each a set of axes and fixed settings.
+
+The pydantic models are the single definition: they check, they fill in defaults, and `schemas/campaign.schema.json`
+is printed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from leadline.errors import UserError
+from leadline.spec.units import parse_bandwidth, parse_duration, parse_fraction, parse_size
+
+Value = TypeVar("Value")
+Rw = Literal["read", "write", "randread", "randwrite", "randrw", "rw"]
+Cache = Literal["as is", "cold", "hot"]
+FioValue = str | int | float | bool
+
+
+def _checked(parse: Callable[[Any], Any]) -> BeforeValidator:
+    """A units parser as a pydantic validator: its sentence becomes the validation message."""
+
+    def check(value: Any) -> Any:
+        try:
+            return parse(value)
+        except UserError as error:
+            raise ValueError(str(error)) from error
+
+    return BeforeValidator(check)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+_SIZE_SCHEMA: dict[str, Any] = {"anyOf": [{"type": "string", "examples": ["4k", "1GiB"]}, {"type": "integer", "minimum": 1}]}
+_TIME_SCHEMA: dict[str, Any] = {"anyOf": [{"type": "string", "examples": ["30s", "5m"]}, {"type": "number", "minimum": 0}]}
+_BANDWIDTH_SCHEMA: dict[str, Any] = {"anyOf": [{"type": "string", "examples": ["450MB/s", "25Gb/s"]}, {"type": "number"}]}
+
+Size = Annotated[int, _checked(parse_size), WithJsonSchema(_SIZE_SCHEMA)]
+Duration = Annotated[float, _checked(parse_duration), WithJsonSchema(_TIME_SCHEMA)]
+Bandwidth = Annotated[float, _checked(parse_bandwidth), WithJsonSchema(_BANDWIDTH_SCHEMA)]
+Count = Annotated[int, Field(ge=1, strict=True)]
+Percent = Annotated[int, Field(ge=0, le=100, strict=True)]
+Rate = Annotated[float, Field(gt=0)]
+Flag = Annotated[bool, Field(strict=True)]
+Axis = Annotated[tuple[Value, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+"""An axis: one value or a list of values; every combination of all axes is a cell."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Experiment(_Strict):
+    """One workload: lists are axes and multiply, single values are fixed."""
+
+    name: str = Field(min_length=1)
+    engine: Literal["fio", "paced"] = Field("fio", description="fio: closed loop; paced: open loop, latency counted from the schedule")
+    rw: Axis[Rw]
+    read_percentage: Axis[Percent] | None = Field(None, description="share of reads in rw and randrw")
+    block_size: Axis[Size] = (4096,)
+    iodepth: Axis[Count] = (1,)
+    numjobs: Axis[Count] = (1,)
+    ioengine: Axis[str] = ("psync",)
+    direct: Axis[Flag] = (False,)
+    size: Axis[Size] | None = Field(None, description="bytes a job reads or writes, over all its files")
+    filesize: Axis[Size] | None = Field(None, description="bytes of each file; size is then filesize x nrfiles")
+    nrfiles: Axis[Count] = (1,)
+    openfiles: Axis[Count] | None = None
+    file_service_type: Axis[Literal["random", "roundrobin", "sequential"]] | None = None
+    rate: Axis[Rate] | None = Field(None, description="offered operations per second (paced engine)")
+    ramp: Duration = 0.0
+    runtime: Duration | None = Field(None, description="seconds measured; left out: until `size` is done")
+    timeout: Duration | None = Field(None, description="hard limit on a cell's wall time; then fio is killed and the cell failed")
+    repeats: Count = 1
+    refill_buffers: Flag = False
+    end_fsync: Flag = False
+    fsync_on_close: Flag = False
+    cache: Cache = Field("as is", description="cold: caches dropped before each cell; hot: read into memory first")
+    fio: dict[str, FioValue | list[FioValue]] = Field(
+        default_factory=dict, description="any further fio option, checked with `fio --cmdhelp`; a list is an axis"
+    )
+
+    @model_validator(mode="after")
+    def _sized_and_consistent(self) -> Experiment:
+        if self.size is None and self.filesize is None:
+            raise ValueError("needs `size` (bytes a job) or `filesize` (bytes a file)")
+        if self.size is not None and self.filesize is not None:
+            raise ValueError("has both `size` and `filesize`; size = filesize x nrfiles, so give one of them")
+        if self.read_percentage is not None and not {"rw", "randrw"} & set(self.rw):
+            raise ValueError('has `read_percentage` but no mixed test; add "randrw" to `rw` or take it out')
+        if self.engine == "paced" and (self.rate is None or self.runtime is None):
+            raise ValueError("uses the paced engine, which needs `rate` (operations per second) and `runtime`")
+        if self.engine == "fio" and self.rate is not None:
+            raise ValueError('has `rate`, which the paced engine serves; set engine = "paced"')
+        return self
+
+
+class Target(_Strict):
+    """Where the files lie. The command line's directory wins."""
+
+    directory: str | None = None
+
+
+class Limits(_Strict):
+    """Nominal figures of the hardware (vendor sheet), shown as limits and used by the verdict "impossible"."""
+
+    read: Bandwidth | None = None
+    write: Bandwidth | None = None
+    randread: Bandwidth | None = None
+    randwrite: Bandwidth | None = None
+    network: Bandwidth | None = None
+
+
+class Campaign(_Strict):
+    """All that is asked for, ready to be planned."""
+
+    name: str = Field(min_length=1)
+    description: str = ""
+    seed: int = 1
+    order: Literal["random", "as written"] = "random"
+    scale: Annotated[Fraction, _checked(lambda text: parse_fraction(str(text))), WithJsonSchema({"type": "string"})] = Fraction(1)
+    baselines: Flag = Field(True, description="measure the generator's ceiling and memory copy first")
+    noise_repeats: int = Field(3, ge=0, description="A/A repeats of the first cell: this machine's noise floor; 0 leaves it out")
+    target: Target = Target()
+    limits: Limits = Limits()
+    experiment: tuple[Experiment, ...] = Field(min_length=1)

@@ -1,0 +1,102 @@
+"""A campaign file, read: TOML in, Campaign out, every mistake one sentence with the place and the nearest known word."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from leadline.errors import UserError, did_you_mean
+from leadline.spec.campaign import Campaign, Experiment, Limits, Target
+
+_TABLES: Mapping[str, Iterable[str]] = {
+    "": [*Campaign.model_fields, "defaults"],
+    "experiment": Experiment.model_fields,
+    "defaults": Experiment.model_fields,
+    "target": Target.model_fields,
+    "limits": Limits.model_fields,
+}
+
+
+def ready_made() -> dict[str, Path]:
+    """The campaigns that ship with leadline, by file name without ending."""
+    folder = Path(str(resources.files("leadline") / "campaigns"))
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def find_campaign(name: str) -> Path:
+    """A path as given, or the ready-made campaign of that name; raises UserError."""
+    if Path(name).is_file():
+        return Path(name)
+    shipped = ready_made()
+    if Path(name).stem in shipped and Path(name).parent == Path():
+        return shipped[Path(name).stem]
+    raise UserError(f'there is no campaign "{name}"{did_you_mean(Path(name).stem, shipped)} (ready-made: {", ".join(shipped)})')
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Reads and checks a campaign; raises UserError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read as a campaign: {error}") from None
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path} is not valid TOML: {error}") from None
+    return build_campaign(document, str(path))
+
+
+def build_campaign(document: Mapping[str, Any], where: str) -> Campaign:
+    """Checks a parsed document; `[defaults]` is laid under every experiment; raises UserError naming `where`."""
+    raw = dict(document)
+    defaults = raw.pop("defaults", {})
+    experiments = raw.get("experiment")
+    if not isinstance(defaults, dict):
+        raise UserError(f"{where}: `defaults` must be a table, written [defaults]")
+    for key in defaults:
+        if key not in Experiment.model_fields:
+            raise UserError(f'{where}: unknown key "{key}" in [defaults]{did_you_mean(key, Experiment.model_fields)}')
+    if not isinstance(experiments, list) or not all(isinstance(each, dict) for each in experiments):
+        raise UserError(f"{where}: there is no experiment; add at least one [[experiment]] table with `rw`")
+    raw["experiment"] = [_over_defaults(defaults, each) for each in experiments]
+    try:
+        return Campaign.model_validate(raw)
+    except ValidationError as error:
+        raise UserError(f"{where}: {_sentence(error.errors()[0], raw)}") from None
+
+
+def _over_defaults(defaults: Mapping[str, Any], experiment: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**defaults, **experiment}
+    if "size" in experiment and "filesize" not in experiment:
+        merged.pop("filesize", None)  # they exclude each other: the experiment's own word wins
+    if "filesize" in experiment and "size" not in experiment:
+        merged.pop("size", None)
+    merged["fio"] = {**defaults.get("fio", {}), **experiment.get("fio", {})}
+    return merged
+
+
+def _sentence(error: ErrorDetails, document: Mapping[str, Any]) -> str:
+    location = [part for part in error["loc"] if isinstance(part, str)]
+    table, key = (location[0], location[-1]) if len(location) > 1 else ("", location[-1] if location else "")
+    place = _place(error["loc"], document)
+    if error["type"] == "extra_forbidden":
+        return f'unknown key "{key}" {place}{did_you_mean(key, _TABLES.get(table, ()))}'
+    if error["type"] == "missing":
+        return f"`{key}` is missing {place}"
+    message = error["msg"].removeprefix("Value error, ")
+    if len(location) <= 1 and table == "" and error["loc"][:1] == ("experiment",):
+        return f"{place.removeprefix('in ')} {message}"
+    return f"`{key}` {place}: {message[:1].lower()}{message[1:]}"
+
+
+def _place(location: tuple[int | str, ...], document: Mapping[str, Any]) -> str:
+    if location[:1] == ("experiment",) and len(location) > 1 and isinstance(location[1], int):
+        name = document["experiment"][location[1]].get("name", f"number {location[1] + 1}")
+        return f'in experiment "{name}"'
+    return f"in [{location[0]}]" if len(location) > 1 else "at the top level"

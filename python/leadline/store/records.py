@@ -1,0 +1,128 @@
+"""What one step leaves behind: the vocabulary that engines write, the store keeps and the analysis reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from leadline.store.histogram import Histogram
+
+Scalar = str | int | float | bool
+Cell = Mapping[str, Scalar]
+"""One point of a grid: axis or setting name (spec/settings.py) -> value, e.g. {"rw": "read", "block_size": 4096, "iodepth": 8}.
+
+Sizes are bytes, durations are seconds.
+"""
+
+
+class Direction(StrEnum):
+    """The way the data went."""
+
+    READ = "read"
+    WRITE = "write"
+    TRIM = "trim"
+
+
+class Status(StrEnum):
+    """How a step ended: a failed step is a recorded result, never a silent gap."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+class StepKind(StrEnum):
+    """Why a step was run."""
+
+    LAYOUT = "layout"  # writes the files that later cells read
+    CEILING = "ceiling"  # the generator alone, against fio's null engine
+    MEMORY = "memory"  # memory copy bandwidth: the limit of anything served from a cache
+    NOISE = "noise"  # one reference cell again and again (A/A): how much this machine differs from itself
+    CELL = "cell"  # a measured cell
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Latency of one kind over `count` operations; `histogram` is None where the source gave none (imports)."""
+
+    count: int
+    mean_ns: float
+    min_ns: float | None = None
+    max_ns: float | None = None
+    standard_deviation_ns: float | None = None
+    histogram: Histogram | None = None
+    stated_percentiles_ns: Mapping[str, float] = field(default_factory=dict)
+    """{"0.99": ns} as a foreign source states them: kept and shown as stated, never merged."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one job on one host moved in one direction. `latency` is the total, as the application waits for it."""
+
+    host: str
+    job: int
+    direction: Direction
+    operations: int
+    size_bytes: int
+    runtime_ns: int
+    latency: Latency
+    submission: Latency | None = None  # fio's slat: until the request is handed over
+    completion: Latency | None = None  # fio's clat: from there until it is done
+    service: Latency | None = None  # paced engine: from the start of the system call, blind to its own lateness
+    lag: Latency | None = None  # paced engine: how late the operation started
+
+
+@dataclass(frozen=True)
+class JobUse:
+    """What one job of the load generator itself used."""
+
+    host: str
+    job: int
+    user_cpu_share: float  # of one core, 0..1
+    system_cpu_share: float
+    context_switches: int
+    runtime_ns: int
+    error: int  # errno, 0 = none
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity over time: `times_ns` since the step's start, monotonic; values are rates or gauges as `unit` says."""
+
+    name: str
+    unit: str
+    times_ns: list[int]
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """Everything one step left behind."""
+
+    ordinal: int
+    """Place in the plan, 0 first. Unique in a run."""
+    kind: StepKind
+    experiment: str
+    cell: Cell
+    repeat: int
+    status: Status
+    reason: str | None = None
+    """Why it failed, as a sentence; None when finished."""
+    engine: str = "fio"
+    started_unix_ns: int = 0
+    wall_ns: int = 0
+    command: tuple[str, ...] = ()
+    exit_code: int | None = None
+    measurements: tuple[Measurement, ...] = ()
+    jobs: tuple[JobUse, ...] = ()
+    throughput: tuple[Series, ...] = ()
+    """Bytes per second of all jobs together: names "read" and "write"."""
+    counters: tuple[Series, ...] = ()
+    """Resource use beside the step, a sample a second (run/observe/counters.py gives the names)."""
+    totals: Mapping[str, float] = field(default_factory=dict)
+    """Counter differences over the step's window, e.g. "disk.vda.read_bytes"."""
+    warnings: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What was so when it ran. Known keys: caches ("dropped" | "kept" | "drop not permitted"), caches_reason,
+    dataset_bytes, direct, buffered_without_flush (bool), expected_bytes, engine_cpu_seconds, interrupted (bool)."""
