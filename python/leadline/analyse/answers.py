@@ -96,7 +96,10 @@ def _bend(curve: Curve, found: Saturation) -> str:
     place = f"{curve.test}, {curve.label}" if curve.label != curve.test else curve.test
     doubt = ", from points that are not all valid" if found.doubtful else ""
     if found.censored:
-        words = f"still gained more than 10 % by the last doubling to {_load(curve.axis, curve.loads[-1])}: its peak may lie beyond"
+        words = (
+            "still gained more than 10 % by the last doubling to "
+            f"{_load(curve.axis, curve.loads[-1])}: its peak may lie beyond"
+        )
         return f"{place}: throughput {words}{doubt}."
     onset = f"queueing begins near {_load(curve.axis, found.onset_load)}, " if found.onset_load else ""
     knee = (
@@ -125,7 +128,10 @@ def _collapses(results: Results) -> Iterable[Answer]:
     if not fallen or not verdicts:
         return
     _, evidence, cell = max(verdicts, key=lambda found: found[0])
-    sentence = f"Throughput collapses on {len(fallen)} of {len(results.curves)} curves; worst {cell.test}, {settings(cell.cell)}: {evidence}."
+    sentence = (
+        f"Throughput collapses on {len(fallen)} of {len(results.curves)} curves; worst {cell.test}, "
+        f"{settings(cell.cell)}: {evidence}."
+    )
     yield Answer(IS, sentence, cell)
 
 
@@ -133,7 +139,10 @@ def _correct(results: Results) -> Answer:
     """fio's own verification is the only thing here that looks at the data itself."""
     verified = [cell for cell in results.cells if _verifies(cell)]
     if not verified:
-        sentence = "Not measured: this run checked neither POSIX conformance nor consistency, and did not verify its data."
+        sentence = (
+            "Not measured: this run checked neither POSIX conformance nor consistency, and did not "
+            "verify its data."
+        )
         return Answer(RIGHT, sentence, measured=False)
     broken = sum(str(failed.cell.get("verify", "")) != "" for failed in results.failed)
     return Answer(RIGHT, f"Data was verified in {_cells(verified)}; {broken} verifying steps failed.")

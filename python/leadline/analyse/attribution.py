@@ -34,7 +34,8 @@ def explain_differences(results: Results) -> Iterable[Answer]:
 def _explain(cell: CellResult, results: Results, machine: Machine) -> str:
     used = _uses(cell, machine)
     return (
-        f"{cell.test} at its best ({settings(cell.cell)}{reservation(cell)}): {listed(used) or 'little was counted'}: "
+        f"{cell.test} at its best ({settings(cell.cell)}{reservation(cell)}): "
+        f"{listed(used) or 'little was counted'}: "
         f"{_binding(cell, results, machine)}."
     )
 
@@ -71,7 +72,10 @@ def _binding(cell: CellResult, results: Results, machine: Machine) -> str:
         return "the CPUs of this host bind"
     if not {"disk_utilisation", "cpu_busy_share"} <= set(resources):
         return "too little was counted to name what binds"
-    return "nothing on this host was used up, so the time goes into waiting: latency, or a limit that is not counted here"
+    return (
+        "nothing on this host was used up, so the time goes into waiting: latency, or a limit that is "
+        "not counted here"
+    )
 
 
 def _jobs(cell: CellResult) -> float:

@@ -93,7 +93,8 @@ def _collapses(cells: Sequence[CellResult], line: Line) -> Iterable[tuple[int, V
         if load > line.saturation.peak_load and has_collapsed(rate, peak):
             loss = 1 - rate / peak
             evidence = (
-                f"{bandwidth(rate)} at {setting(line.axis, _whole(load))} is {percent(loss)} below the peak of "
+                f"{bandwidth(rate)} at {setting(line.axis, _whole(load))} is {percent(loss)} below the "
+                "peak of "
                 f"{bandwidth(peak)} at {at_peak} (at most {percent(LARGEST_LOSS)})"
             )
             yield place, Verdict(VerdictName.COLLAPSED, evidence, severity=loss / LARGEST_LOSS)

@@ -45,10 +45,16 @@ def _of_verdicts(cells: Sequence[CellResult]) -> Iterable[Doubt]:
 def _of_gaps(results: Results) -> Iterable[Doubt]:
     if results.failed:
         first = results.failed[0]
-        sentence = f"{_steps(len(results.failed))} gave no figure. First: {first.experiment}, {settings(first.cell)}: {first.reason}."
+        sentence = (
+            f"{_steps(len(results.failed))} gave no figure. First: {first.experiment}, "
+            f"{settings(first.cell)}: {first.reason}."
+        )
         yield Doubt("failed", sentence, len(results.failed))
     if results.missing_cells:
-        sentence = f"{results.missing_cells} of {_cells(results.planned_cells)} planned were not measured: the run was stopped."
+        sentence = (
+            f"{results.missing_cells} of {_cells(results.planned_cells)} planned were not measured: "
+            "the run was stopped."
+        )
         yield Doubt("missing", sentence, results.missing_cells)
 
 
@@ -57,7 +63,8 @@ def _of_precision(results: Results) -> Iterable[Doubt]:
     noise, single = results.reference.noise_floor, sum(cell.repeats == 1 for cell in results.cells)
     if noise is not None and noise > COARSE_NOISE:
         sentence = (
-            f"The same cell differs from itself by {percent(noise)} over {results.reference.noise_repeats} repeats: "
+            f"The same cell differs from itself by {percent(noise)} over "
+            f"{results.reference.noise_repeats} repeats: "
             "smaller differences mean nothing."
         )
         yield Doubt("coarse noise floor", sentence, len(results.cells))
@@ -67,7 +74,10 @@ def _of_precision(results: Results) -> Iterable[Doubt]:
         )
         yield Doubt("unknown noise floor", sentence, len(results.cells))
     if single:
-        sentence = f"{single} of {_cells(len(results.cells))} ran once: their intervals know nothing of what changes between runs."
+        sentence = (
+            f"{single} of {_cells(len(results.cells))} ran once: their intervals know nothing of what "
+            "changes between runs."
+        )
         yield Doubt("no repeats", sentence, single)
 
 
@@ -84,7 +94,10 @@ def _of_caches(records: Sequence[StepRecord]) -> Iterable[Doubt]:
         )
     stated = sum(bool(record.facts.get("stated_rates_only")) for record in records)
     if stated:
-        sentence = f"{_cells(stated)} hold figures as their source states them: without counts there is no n and no interval."
+        sentence = (
+            f"{_cells(stated)} hold figures as their source states them: without counts there is no n "
+            "and no interval."
+        )
         yield Doubt("stated figures", sentence, stated)
 
 

@@ -66,11 +66,9 @@ def batch_half_widths(series: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _batch_means(series: Floats, count: int) -> Floats:
-    """Means of `count` equal batches of each row; the oldest samples that do not fill one are left out."""
-    width = series.shape[1] // count
-    means: Floats = (
-        series[:, series.shape[1] - count * width :].reshape(len(series), count, width).mean(axis=2)
-    )
+    """Means of `count` batches of each row, which together hold every sample: lengths differ by one at most."""
+    edges = np.arange(count + 1) * series.shape[1] // count
+    means: Floats = np.add.reduceat(series, edges[:-1], axis=1) / np.diff(edges)
     return means
 
 

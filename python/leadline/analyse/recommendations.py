@@ -58,7 +58,10 @@ def _most(test: str, cells: Sequence[CellResult], name: str, word: str) -> Answe
     best = best_cell(cells, name)
     assert best is not None, "cells_by_test keeps only cells with figures"
     if not best.valid(name):
-        sentence = f"{word}, {test}: no point is valid; the best doubtful one is {_point(best, name)}{reservation(best, name)}."
+        sentence = (
+            f"{word}, {test}: no point is valid; the best doubtful one is "
+            f"{_point(best, name)}{reservation(best, name)}."
+        )
     else:
         sentence = f"{word}, {test}: {_point(best, name)}{_latency_beside(best)}."
     return Answer(QUESTION, f"Most {sentence}", best)

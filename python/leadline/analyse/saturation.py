@@ -48,7 +48,7 @@ def find_saturation(loads: Sequence[float], rates: Sequence[float]) -> Saturatio
 
 
 def find_peak(rates: Sequence[float]) -> float:
-    """The median of the top three where these lie within 10 % of the maximum (a plateau), else the maximum."""
+    """The median of the top three where they lie within 10 % of the maximum (a plateau), else the maximum."""
     top = sorted(rates, reverse=True)[:3]
     is_plateau = len(top) == 3 and top[2] >= PLATEAU * top[0] * _ROUNDING
     return top[1] if is_plateau else top[0]

@@ -11,7 +11,7 @@ from leadline.store.records import Scalar
 
 
 def varying_settings(cells: Iterable[CellResult]) -> dict[str, set[str]]:
-    """By experiment: the settings that take more than one value in it, or that only some of its cells have."""
+    """By experiment: settings that take more than one value in it, or that only some of its cells have."""
     values: dict[str, dict[str, set[Scalar | None]]] = {}
     counts: dict[str, int] = {}
     having: dict[tuple[str, str], int] = {}

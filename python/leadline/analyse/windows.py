@@ -62,7 +62,7 @@ def _measure_rows(rows: Floats) -> list[Window | None]:
     """Windows of equally long series."""
     means, samples = rows.mean(axis=1), rows.shape[1]
     moved = means > 0
-    relative = rows / np.where(moved, means, 1.0)[:, np.newaxis]
+    relative = np.where(moved, rows.T, 1.0).T / np.where(moved, means, 1.0)[:, np.newaxis]
     half_widths, batches = batch_half_widths(relative)
     ranges, excursions = _rounds(relative) if samples >= FEWEST_SAMPLES else (None, None)
     return [

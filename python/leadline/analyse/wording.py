@@ -115,7 +115,7 @@ _ORDER = ("block_size", "message_size", "iodepth", "numjobs", "ioengine", "direc
 
 
 def settings(cell: Cell, names: Iterable[str] = _ORDER) -> str:
-    """The named settings that the cell has, in a fixed order: "4 KiB, iodepth 8, 2 jobs, io_uring, direct"."""
+    """The named settings that the cell has, in a fixed order: "4 KiB, iodepth 8, 2 jobs, io_uring"."""
     wanted = set(names)
     ordered = [name for name in _ORDER if name in wanted] + sorted(wanted - set(_ORDER))
     return ", ".join(setting(name, cell[name]) for name in ordered if name in cell)

@@ -19,7 +19,9 @@ def choose(source: str, directory: Path | None, scale: str | None, repeats: int 
     """Raises UserError for whatever is wrong with the file or missing on the command line."""
     if source.endswith(JOB_FILE_ENDINGS):
         if scale is not None:
-            raise UserError("--scale does not apply to a fio job file, which runs as it is; change its sizes yourself")
+            raise UserError(
+                "--scale does not apply to a fio job file, which runs as it is; change its sizes yourself"
+            )
         return _of_job_file(Path(source), directory, repeats or 1)
     return _of_campaign(find_campaign(source), directory, scale, repeats)
 
@@ -54,13 +56,21 @@ def _of_job_file(path: Path, directory: Path | None, repeats: int) -> Sounding:
     where = _directory(directory, own_directory(sections, str(path)), path)
     check_confined(sections, where, str(path))
     plan = design_job_file(sections, repeats)
-    return Sounding(path.stem, "job file", plan, where, {"job_file": str(path), "sections": [each.name for each in sections]}, job_file=path)
+    return Sounding(
+        path.stem,
+        "job file",
+        plan,
+        where,
+        {"job_file": str(path), "sections": [each.name for each in sections]},
+        job_file=path,
+    )
 
 
 def _directory(given: Path | None, stated: str | Path | None, path: Path) -> Path:
     if given is not None:
         return given
     if stated is None:
-        raise UserError(f"{path} names no directory to measure; say which with --directory DIR (an empty one)")
+        raise UserError(
+            f"{path} names no directory to measure; say which with --directory DIR (an empty one)"
+        )
     return Path(stated)
-

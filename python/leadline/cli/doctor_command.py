@@ -21,5 +21,10 @@ def command(directory: Path) -> None:
     for head in ("", "subject", "finding", "what to do"):
         table.add_column(head)
     for finding in examine(directory):
-        table.add_row(f"[{colours[finding.state]}]{finding.state}[/]", finding.subject, finding.sentence, finding.remedy or "")
+        table.add_row(
+            f"[{colours[finding.state]}]{finding.state}[/]",
+            finding.subject,
+            finding.sentence,
+            finding.remedy or "",
+        )
     Console().print(table)

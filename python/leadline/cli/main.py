@@ -40,9 +40,13 @@ class Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS:
-            raise UserError(f'there is no command "{args[0]}"{did_you_mean(args[0], COMMANDS)} (leadline --help lists them)')
+            raise UserError(
+                f'there is no command "{args[0]}"{did_you_mean(args[0], COMMANDS)} (leadline --help lists them)'
+            )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -14,7 +14,9 @@ import click
 @click.option("--repeats", type=click.IntRange(min=1), help="Rounds of every cell.")
 @click.option("--all", "every", is_flag=True, help="List every step, not the first ones only.")
 @click.option("--check/--no-check", default=True, help="Ask the installed fio for engines and options.")
-def command(source: str, directory: Path | None, scale: str | None, repeats: int | None, every: bool, check: bool) -> None:
+def command(
+    source: str, directory: Path | None, scale: str | None, repeats: int | None, every: bool, check: bool
+) -> None:
     """Show what SOURCE would do: steps, time and bytes. Nothing is written and nothing is run."""
     from leadline.cli.choosing import choose
     from leadline.cli.progress import describe
@@ -22,19 +24,26 @@ def command(source: str, directory: Path | None, scale: str | None, repeats: int
     from leadline.plan.forecast import forecast, kinds
     from leadline.spec.units import format_duration
 
-    sounding = choose(source, directory or Path("."), scale, repeats)
+    sounding = choose(source, directory or Path(), scale, repeats)
     steps = sounding.plan.steps
     if check:
         check_engines(steps)
     total = forecast(steps)
     shown = steps if every else steps[:20]
     for step in shown:
-        click.echo(f"{step.ordinal:5d}  {describe(step.kind, step.cell)}  ~{step.expected_seconds:.1f} s  [{step.experiment}]")
+        click.echo(
+            f"{step.ordinal:5d}  {describe(step.kind, step.cell)}  ~{step.expected_seconds:.1f} s  [{step.experiment}]"
+        )
     if len(shown) < len(steps):
         click.echo(f"       ... and {len(steps) - len(shown)} more (--all lists them)")
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds(steps).items())
-    click.echo(f"{total.steps} steps ({counted}) of {total.cells} different cells, about {format_duration(total.seconds)}")
-    click.echo(f"Files: {total.space_bytes / 2**30:.2f} GiB at most at one time; {total.written_bytes / 2**30:.2f} GiB written by layouts and size-bound writes")
-    click.echo("Time of size-bound steps assumes 400 MB/s; writes of time-bound cells come on top of the bytes.")
+    click.echo(
+        f"{total.steps} steps ({counted}) of {total.cells} different cells, about {format_duration(total.seconds)}"
+    )
+    click.echo(f"Files: {total.space_bytes / 2**30:.2f} GiB at most at one time")
+    click.echo(f"Written: {total.written_bytes / 2**30:.2f} GiB by layouts and size-bound writes")
+    click.echo(
+        "Time of size-bound steps assumes 400 MB/s; writes of time-bound cells come on top of the bytes."
+    )
     for effect in sounding.scale_effects:
         click.echo(f"Scaled by {sounding.scale}: {effect}")

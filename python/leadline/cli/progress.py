@@ -80,11 +80,15 @@ class PlainLines:
     def now(self, step: Step, now: Now) -> None:
         if time.monotonic() - self._said_at >= PLAIN_INTERVAL_SECONDS:
             self._said_at = time.monotonic()
-            self._say(f"      {describe(step.kind, step.cell)}: {_now_words(step, now)} now, about {format_duration(self._tally.left)} left")
+            self._say(
+                f"      {describe(step.kind, step.cell)}: {_now_words(step, now)} now, about {format_duration(self._tally.left)} left"
+            )
 
     def step_finished(self, record: StepRecord) -> None:
         self._tally.finish(record)
-        self._say(f"[{self._tally.finished}/{self._tally.steps}] {describe(record.kind, record.cell)}: {_result_words(record)}")
+        self._say(
+            f"[{self._tally.finished}/{self._tally.steps}] {describe(record.kind, record.cell)}: {_result_words(record)}"
+        )
         for warning in dict.fromkeys(record.warnings):
             self._say(f"      warning: {warning}")
 
@@ -125,12 +129,19 @@ class LiveScreen:
     def render(self) -> RenderableType:
         """The whole screen."""
         tally = self._tally
-        head = Text.assemble(
-            ("leadline ", "bold"), f"step {min(tally.finished + 1, tally.steps)} of {tally.steps}, about {format_duration(tally.left)} left",
-            (f", {tally.failed} failed" if tally.failed else "", "red"),
-        )  # fmt: skip
-        parts: list[RenderableType] = [head, ProgressBar(total=tally.steps, completed=tally.finished, width=60), self._current(), self._table()]
-        parts += [Text(f"warning ({count}x): {text}", style="yellow", overflow="ellipsis", no_wrap=True) for text, count in tally.warnings.most_common(3)]
+        where = f"step {min(tally.finished + 1, tally.steps)} of {tally.steps}, about {format_duration(tally.left)} left"
+        failed = f", {tally.failed} failed" if tally.failed else ""
+        head = Text.assemble(("leadline ", "bold"), where, (failed, "red"))
+        parts: list[RenderableType] = [
+            head,
+            ProgressBar(total=tally.steps, completed=tally.finished, width=60),
+            self._current(),
+            self._table(),
+        ]
+        parts += [
+            Text(f"warning ({count}x): {text}", style="yellow", overflow="ellipsis", no_wrap=True)
+            for text, count in tally.warnings.most_common(3)
+        ]
         parts.append(Text(f"{self._folder}   Ctrl-C stops and keeps every finished step", style="dim"))
         return Group(*parts)
 
@@ -138,13 +149,18 @@ class LiveScreen:
         if self._step is None:
             return Text("")
         doing = describe(self._step.kind, self._step.cell)
-        return Text.assemble((doing, "bold cyan"), "  ", _now_words(self._step, self._now) if self._now else "starting")
+        return Text.assemble(
+            (doing, "bold cyan"), "  ", _now_words(self._step, self._now) if self._now else "starting"
+        )
 
     def _table(self) -> Table:
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         for record in self._recent:
             style = "red" if record.status is Status.FAILED else ""
-            table.add_row(describe(record.kind, record.cell), Text(_result_words(record), style=style, overflow="ellipsis"))
+            table.add_row(
+                describe(record.kind, record.cell),
+                Text(_result_words(record), style=style, overflow="ellipsis"),
+            )
         return table
 
 
@@ -155,8 +171,14 @@ def describe(kind: StepKind, cell: Cell) -> str:
     if kind is StepKind.MEMORY:
         return "memory copy"
     if kind is StepKind.LAYOUT:
-        return f"laying out files: {cell['numjobs']} x {cell['nrfiles']} x {format_size(int(cell['filesize']))}"
-    words = [f"{cell['rw']} {format_size(int(cell['block_size']))}", f"iodepth {cell['iodepth']}", f"{cell['numjobs']} jobs"]
+        return (
+            f"laying out files: {cell['numjobs']} x {cell['nrfiles']} x {format_size(int(cell['filesize']))}"
+        )
+    words = [
+        f"{cell['rw']} {format_size(int(cell['block_size']))}",
+        f"iodepth {cell['iodepth']}",
+        f"{cell['numjobs']} jobs",
+    ]
     words += [f"{cell['rate']:g}/s offered"] if "rate" in cell else []
     words.append(str(cell["ioengine"]))
     return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(words)
@@ -166,7 +188,9 @@ def _now_words(step: Step, now: Now) -> str:
     """Latency now follows from the rate by Little's law: fio tells none while it runs."""
     words = f"{wording.bandwidth(now.bandwidth_bytes_per_second)}, {wording.iops(now.iops)}"
     depth = int(step.cell.get("iodepth", 1)) * int(step.cell.get("numjobs", 1))
-    return words + (f", about {wording.latency(depth / now.iops * 1e9)} (by Little's law)" if now.iops else "")
+    return words + (
+        f", about {wording.latency(depth / now.iops * 1e9)} (by Little's law)" if now.iops else ""
+    )
 
 
 def _result_words(record: StepRecord) -> str:
@@ -180,4 +204,6 @@ def _result_words(record: StepRecord) -> str:
     moved = sum(each.size_bytes for each in record.measurements) / seconds
     operations = sum(each.operations for each in record.measurements)
     mean_ns = sum(each.latency.mean_ns * each.operations for each in record.measurements) / max(operations, 1)
-    return f"{wording.bandwidth(moved)}, {wording.iops(operations / seconds)}, {wording.latency(mean_ns)} mean"
+    return (
+        f"{wording.bandwidth(moved)}, {wording.iops(operations / seconds)}, {wording.latency(mean_ns)} mean"
+    )

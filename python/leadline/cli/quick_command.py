@@ -9,9 +9,17 @@ import click
 
 @click.command("quick")
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--minutes", type=click.FloatRange(min=0.5, max=24 * 60), default=5.0, show_default=True, help="Time to use, all in all.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0.5, max=24 * 60),
+    default=5.0,
+    show_default=True,
+    help="Time to use, all in all.",
+)
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for the results (default: runs/...).")
-@click.option("--seed", type=int, default=1, show_default=True, help="Order of the cells and of random offsets.")
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Order of the cells and of random offsets."
+)
 def command(directory: Path, minutes: float, output: Path | None, seed: int) -> None:
     """Sound DIRECTORY (empty, on the filesystem of interest): four tests, several depths, three rounds, a report."""
     from leadline.cli.sounding import Sounding, begin, finish
@@ -23,6 +31,7 @@ def command(directory: Path, minutes: float, output: Path | None, seed: int) -> 
     facts = directory_facts(check_directory(directory))
     campaign = quick_campaign(minutes, facts, seed)
     plan, _ = design(campaign)
-    click.echo(f"{len(plan.steps)} steps in about {minutes:g} min, {facts.ioengines[0]}, {'O_DIRECT' if facts.direct else 'buffered: O_DIRECT is refused here'}")
+    access = "O_DIRECT" if facts.direct else "buffered: O_DIRECT is refused here"
+    click.echo(f"{len(plan.steps)} steps in about {minutes:g} min, {facts.ioengines[0]}, {access}")
     document = campaign.model_dump(mode="json")
     finish(begin(Sounding("quick", "quick", plan, directory, document, seed), output))

@@ -19,10 +19,10 @@ def command(runs: tuple[Path, ...], as_document: bool) -> None:
 
     results = analysed_all(runs)
     if as_document:
-        from leadline.report.document import as_json
+        from leadline.report import as_json
 
         click.echo(json.dumps(as_json(results)))
         return
-    from leadline.report.terminal import show
+    from leadline.report import show
 
     show(results, Console())

@@ -24,7 +24,10 @@ from leadline.plan.steps import Step
 from leadline.run.conductor import Conductor, Interrupted, Stop, Watcher
 from leadline.run.engines.registry import ENGINES
 from leadline.run.hosts.local import LocalHost
+from leadline.run.observe.block_devices import disk_names_under
 from leadline.run.observe.environment import record_environment
+from leadline.run.observe.machine import Machine
+from leadline.run.observe.network_interfaces import interface_names
 from leadline.run.seams import Target
 from leadline.run.targets.work_directory import WorkDirectory, check_directory, check_space
 from leadline.store.manifest import Manifest
@@ -54,7 +57,9 @@ def begin(sounding: Sounding, output: Path | None) -> Path:
     directory = check_directory(sounding.directory)
     check_engines(sounding.plan.steps)
     check_space(directory, forecast(sounding.plan.steps).space_bytes)
-    folder = RunFolder.create(_output_folder(output, sounding.name, directory), _manifest(sounding, directory))
+    folder = RunFolder.create(
+        _output_folder(output, sounding.name, directory), _manifest(sounding, directory)
+    )
     if sounding.job_file is not None:
         (folder.path / "job.fio").write_bytes(sounding.job_file.read_bytes())
     folder.save_environment(record_environment(directory))
@@ -75,17 +80,20 @@ def carry_out(folder: RunFolder) -> Path:
     directory = Path(folder.manifest.directory)
     host = LocalHost()
     stop = Stop(host)
-    environment = folder.environment
+    machine = Machine()
     job_file = folder.path / "job.fio"
     with folder.locked(), _stopping(stop), watching(plan, folder) as watcher:
         conductor = Conductor(
             planner=plan, folder=folder, engines=ENGINES, host=host, target=_target(directory, plan), watcher=watcher, stop=stop,
-            devices=_names(environment.get("block_devices")), interfaces=_interfaces(environment),
+            devices=disk_names_under(machine, directory), interfaces=interface_names(machine),
             job_file=job_file if job_file.exists() else None,
         )  # fmt: skip
         interrupted = _conducted(conductor, watcher)
     if interrupted:
-        click.echo(f"Stopped; {len(folder.finished_ordinals())} of {len(plan.steps)} steps are kept. Go on with:  leadline run --resume {folder.path}")
+        click.echo(
+            f"Stopped; {len(folder.finished_ordinals())} of {len(plan.steps)} steps are kept. Go on with:"
+        )
+        click.echo(f"  leadline run --resume {folder.path}")
         sys.exit(130)
     return folder.path
 
@@ -109,12 +117,10 @@ def finish(path: Path) -> None:
     from rich.console import Console
 
     from leadline.cli.analysing import analysed
-    from leadline.report.page import write_report
-    from leadline.report.terminal import show
+    from leadline.report import show, write_report
 
-    results = analysed(path)
-    show([results], Console())
-    click.echo(f"Report:  {write_report([results], path / REPORT)}")
+    results = [analysed(path)]
+    show(results, Console(), write_report(results, path / REPORT))
     click.echo(f"Run:     {path}")
 
 
@@ -143,24 +149,21 @@ def _manifest(sounding: Sounding, directory: Path) -> Manifest:
     )
 
 
-def _output_folder(output: Path | None, name: str, directory: Path) -> Path:
-    """A new folder under ./runs unless told; never inside the directory that is measured."""
+def new_run_folder(output: Path | None, name: str) -> Path:
+    """As told, else a name of its own under ./runs."""
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     plain = "".join(letter if letter.isalnum() else "-" for letter in name).strip("-").lower()
-    path = (output or Path("runs") / f"{stamp}-{plain}-{os.getpid()}").resolve()
+    return (output or Path("runs") / f"{stamp}-{plain}-{os.getpid()}").resolve()
+
+
+def _output_folder(output: Path | None, name: str, directory: Path) -> Path:
+    """Never inside the directory that is measured."""
+    path = new_run_folder(output, name)
     if path.is_relative_to(directory):
-        raise UserError(f"the results would lie inside {directory}, which is being measured; give another folder with --output")
+        raise UserError(
+            f"the results would lie inside {directory}, which is being measured; give another folder with --output"
+        )
     return path
-
-
-def _names(devices: Any) -> list[str]:
-    return [str(device["name"]) for device in devices or () if isinstance(device, dict) and "name" in device]
-
-
-def _interfaces(environment: Mapping[str, Any]) -> list[str]:
-    network = environment.get("network") or {}
-    found = network.get("interfaces", ()) if isinstance(network, dict) else network
-    return [str(each["name"]) for each in found if isinstance(each, dict) and each.get("state") in ("up", "unknown")]
 
 
 @contextmanager

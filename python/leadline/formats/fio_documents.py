@@ -28,15 +28,16 @@ def last_document(text: str) -> tuple[Document, list[str]]:
     """The last complete document and the lines that belong to none."""
     last: Document | None = None
     foreign: list[str] = []
-    cut_off: str | None = None
+    broken: tuple[int, Exception] | None = None
     place = 0
-    for start, end, document, fault in _documents(text):
+    for start, end, document in _documents(text):
         foreign += _lines(text[place:start])
         place = end
-        if document is None:
-            cut_off = fault
+        if isinstance(document, Exception):
+            broken = start, document
         else:
             last = document
+    cut_off = _fault(text, *broken) if broken else None
     if last is None:
         raise FormatError(cut_off or f"there is no fio JSON document in it; it begins {shown(text[:60])}")
     foreign += _lines(text[place:])
@@ -47,23 +48,23 @@ def last_document(text: str) -> tuple[Document, list[str]]:
     return last, foreign
 
 
-def _documents(text: str) -> Iterator[tuple[int, int, Document | None, str]]:
-    """(start, end, document or None, what is wrong with it), in the order of the text."""
+def _documents(text: str) -> Iterator[tuple[int, int, Document | Exception]]:
+    """(start, end, document or why there is none), in the order of the text."""
     decoder = json.JSONDecoder()
     whole = _whole_document(text)
     if whole is not None:
-        yield 0, len(text), whole, ""
+        yield 0, len(text), whole
         return
     place = 0
     while head := HEAD.search(text, place):
         start = head.start()
         try:
             document, end = decoder.raw_decode(text, start)
-            yield start, end, document, ""
+            yield start, end, document
         except (ValueError, RecursionError) as error:
             following = HEAD.search(text, head.end())
             end = following.start() if following else len(text)
-            yield start, end, None, _fault(text, start, error)
+            yield start, end, error
         place = end
 
 

@@ -1,8 +1,8 @@
 """fio's options, as people write them and fio repeats them -> a cell in the words of spec/settings.py.
 
 Used for results of others and for a user's own job file. fio leaves out what was not set, so its documented
-defaults (fio(1)) fill the gaps. Options that no setting covers go along as "fio.NAME", as campaigns write them:
-two jobs that differ in one are different cells.
+defaults (fio(1)) fill the gaps. Options that no setting covers go along as "fio.NAME", as campaigns write
+them: two jobs that differ in one are different cells.
 """
 
 from __future__ import annotations
@@ -28,20 +28,29 @@ DEFAULTS = {
 
 MIXED_TESTS = ("rw", "randrw")
 
-NO_PARAMETERS = frozenset(
-    """
-    name filename directory description filename_format new_group stonewall wait_for group_reporting thread
-    lat_percentiles clat_percentiles slat_percentiles percentile_list write_bw_log write_lat_log write_iops_log
-    write_hist_log log_avg_msec log_hist_msec log_offset per_job_logs bwavgtime iopsavgtime kb_base unlink
-    unified_rw_reporting rwmixread rwmixwrite buffered create_on_open allow_file_create
-    """.split()
-)
+# fmt: off
+NO_PARAMETERS = frozenset((
+    "name", "filename", "directory", "description", "filename_format", "new_group", "stonewall", "wait_for",
+    "group_reporting", "thread", "lat_percentiles", "clat_percentiles", "slat_percentiles",
+    "percentile_list", "write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "log_avg_msec",
+    "log_hist_msec", "log_offset", "per_job_logs", "bwavgtime", "iopsavgtime", "kb_base", "unlink",
+    "unified_rw_reporting", "rwmixread", "rwmixwrite", "buffered", "create_on_open", "allow_file_create",
+))
+# fmt: on
 """Names, places and reporting do not make a cell; the mix and `buffered` are read together with others."""
 
 LARGEST = 2**63 - 1
 SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?|0x[0-9a-f]{1,15})\s*([kmgtpe]?)(ib?|b)?", re.IGNORECASE)
 DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*(d|h|m|s|ms|us)?", re.IGNORECASE)
-SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6)}
+SECONDS: dict[str, int | Fraction] = {
+    "": 1,
+    "s": 1,
+    "m": 60,
+    "h": 3600,
+    "d": 86400,
+    "ms": Fraction(1, 10**3),
+    "us": Fraction(1, 10**6),
+}
 TRUE = ("1", "true", "yes", "")
 """fio repeats a flag that was given without a value as the empty string."""
 
@@ -104,9 +113,10 @@ def size_of(text: str, binary: bool = True) -> int | None:
     if not found:
         return None
     number, letter, suffix = found[1], found[2].lower(), (found[3] or "").lower()
-    base = 1000 if (suffix == "ib") == binary else 1024
+    base: int = 1000 if (suffix == "ib") == binary else 1024
     amount = Fraction(int(number, 16)) if number[:2].lower() == "0x" else Fraction(number)
-    size_bytes = amount * base ** " kmgtpe".index(letter or " ")
+    power = " kmgtpe".index(letter or " ")
+    size_bytes = amount * int(base**power)
     return int(size_bytes) if size_bytes <= LARGEST else None
 
 

@@ -1,7 +1,7 @@
 """Result trees of bench-fio (PyPI fio-plot): TARGET/[randrw70/]4k/randread-16-4.json, one fio result a cell.
 
 The JSON repeats fio's options and is believed first; the names of folders and files (test, iodepth, numjobs,
-block size, share of reads) fill in what it lacks. Every job is called "FIOJOB": the target names the experiment.
+block size, share of reads) fill in what it lacks. All jobs are called "FIOJOB": the target is the experiment.
 """
 
 from __future__ import annotations

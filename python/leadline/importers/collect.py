@@ -53,7 +53,7 @@ def _read(source: Source, harvest: _Harvest) -> None:
     importer = importer_for(source)
     if importer is None:
         if source.path != source.root and (not source.text.strip() or LOG_LINE.match(source.text)):
-            return  # fio's logs, often empty, lie beside its results; those that belong to one are read with it
+            return  # fio's logs, often empty, lie beside its results and are read with them
         raise UserError(f"it is no result that leadline understands ({UNDERSTOOD})")
     harvest.records += list(importer.read(source))  # a file that breaks off half-way leaves nothing
     harvest.kinds[importer.name] += 1

@@ -1,4 +1,4 @@
-"""What fio wrote (formats/fio_json.py) -> step records: which entries were one step, of what cell, how it ended.
+"""What fio wrote (formats/fio_json.py) -> step records: which entries were one step, and how it ended.
 
 Entries are clones of a section (numjobs), the same section on several hosts (`--client`), or different
 sections. Each section is an experiment of its own.
@@ -94,7 +94,7 @@ def _shared_load(jobs: Sequence[FioJob], job: FioJob) -> str | None:
 
 
 def _timed(record: StepRecord, path: Path, options: Mapping[str, str], output: FioOutput) -> StepRecord:
-    """With what the result tells only of a single step: when it ran (fio writes its end) and its bandwidth logs."""
+    """With what holds only for a single step: when it ran (fio writes its end), and its bandwidth logs."""
     started_unix_ns = max(0, (output.timestamp_unix_ns or 0) - record.wall_ns)
     try:
         throughput, warnings = _throughput(path, options), record.warnings

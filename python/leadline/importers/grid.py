@@ -2,8 +2,8 @@
 
 The form in which the raw results behind the "3FS Performance Journal", part 3 (Henry Zhu, 2025), are
 published. `bandwidth_gb` is GiB/s, latencies are microseconds. What else is known stands in the file's name:
-BLOCKSIZE_FILESYSTEM_ENGINE_MACHINE_NODES.json. Rates and percentiles only, no counts: a record holds one second
-at the stated rates and says so (stated_rates_only): totals give the rates, and n is not taken for real.
+BLOCKSIZE_FILESYSTEM_ENGINE_MACHINE_NODES.json. Rates and percentiles only, no counts: a record holds one
+second at the stated rates and says so (stated_rates_only): totals give the rates, n is not taken for real.
 """
 
 from __future__ import annotations

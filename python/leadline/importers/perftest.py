@@ -68,9 +68,9 @@ def _runtime_ns(row: PerftestRow) -> int:
         round_trip = 1 if "read" in row.test or "atomic" in row.test else 2  # others state half of it
         runtime_ns = row.iterations * (row.mean_ns or 0.0) * round_trip
     if not 0 < runtime_ns <= LONGEST_NS or moved_bytes > 2**63 - 1:
+        size, count = shown(row.message_size_bytes), shown(row.iterations)
         raise FormatError(
-            f"{row.test} with {shown(row.message_size_bytes)} bytes states {shown(row.iterations)} iterations "
-            "at a rate that no network has"
+            f"{row.test} of {size} bytes states {count} iterations at a rate that no network has"
         )
     return max(1, round(runtime_ns))
 

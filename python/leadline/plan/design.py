@@ -56,24 +56,34 @@ def design(campaign: Campaign) -> tuple[FixedPlan, Scaling]:
         for repeat in range(experiment.repeats)
         for cell in own
     ]
-    ordered = _as_written(drafts) if campaign.order == "as written" else _randomised(drafts, Random(campaign.seed))
+    ordered = (
+        _as_written(drafts) if campaign.order == "as written" else _randomised(drafts, Random(campaign.seed))
+    )
     steps = [*(_baselines() if campaign.baselines else ()), *_with_noise(ordered, campaign.noise_repeats)]
-    return FixedPlan(tuple(replace(step, ordinal=place, seed=campaign.seed + step.repeat) for place, step in enumerate(steps))), scaling
+    return FixedPlan(
+        tuple(
+            replace(step, ordinal=place, seed=campaign.seed + step.repeat) for place, step in enumerate(steps)
+        )
+    ), scaling
 
 
 def _as_written(drafts: Sequence[_Draft]) -> list[Step]:
-    """In the order of the file; files are laid out before the first cell that misses them."""
+    """In the order of the file; files are laid out before the first cell that misses them.
+
+    Only one layout is on the disk at a time (run/layouts.py): a cell of another shape makes room for its own.
+    """
     steps: list[Step] = []
-    present: dict[str, int] = {}
+    present: tuple[str, int] = ("", 0)
     jobs = _most_jobs(drafts)
     for draft in drafts:
         layout = replace(draft.layout, jobs=jobs[draft.layout.key])
         if draft.fresh:
-            present[layout.key] = draft.layout.jobs
-        elif present.get(layout.key, 0) < draft.layout.jobs:
+            present = (layout.key, draft.layout.jobs)
+        elif present[0] != layout.key or present[1] < draft.layout.jobs:
             steps.append(_layout_step(layout, draft.experiment.name))
-            present[layout.key] = layout.jobs
-        steps.append(_cell_step(draft, layout))
+            present = (layout.key, layout.jobs)
+        # Where a write has left enough files for this cell, they are what it needs, even if later cells need more.
+        steps.append(_cell_step(draft, replace(layout, jobs=present[1])))
     return steps
 
 
@@ -117,7 +127,11 @@ def _most_jobs(drafts: Iterable[_Draft]) -> dict[str, int]:
 def _cell_step(draft: _Draft, layout: Layout) -> Step:
     cell, experiment = draft.cell, draft.experiment
     bound_bytes = None if "runtime" in cell else job_bytes_of(cell) * int(cell["numjobs"])
-    seconds = float(cell.get("runtime", 0)) + float(cell.get("ramp", 0)) + (bound_bytes or 0) / ASSUMED_BYTES_PER_SECOND
+    seconds = (
+        float(cell.get("runtime", 0))
+        + float(cell.get("ramp", 0))
+        + (bound_bytes or 0) / ASSUMED_BYTES_PER_SECOND
+    )
     return Step(
         ordinal=0,
         kind=StepKind.CELL,
@@ -163,10 +177,15 @@ def _baselines() -> list[Step]:
         "size": 1 << 40, "nrfiles": 1, "runtime": BASELINE_SECONDS,
     }  # fmt: skip
     memory: Cell = {"block_size": 1 << 20, "numjobs": os.cpu_count() or 1, "runtime": BASELINE_SECONDS}
-    cost = {"expected_seconds": BASELINE_SECONDS + STEP_OVERHEAD_SECONDS, "timeout_seconds": TIMEOUT_MARGIN_SECONDS}
+    generator = Step(
+        ordinal=0, kind=StepKind.CEILING, experiment="generator ceiling", engine="fio", cell=null
+    )
+    copying = Step(
+        ordinal=0, kind=StepKind.MEMORY, experiment="memory copy", engine="memory_copy", cell=memory
+    )
     return [
-        Step(ordinal=0, kind=StepKind.CEILING, experiment="generator ceiling", engine="fio", cell=null, **cost),
-        Step(ordinal=0, kind=StepKind.MEMORY, experiment="memory copy", engine="memory_copy", cell=memory, **cost),
+        replace(step, expected_seconds=BASELINE_SECONDS + STEP_OVERHEAD_SECONDS)
+        for step in (generator, copying)
     ]
 
 
@@ -179,7 +198,9 @@ def _with_noise(steps: list[Step], repeats: int) -> list[Step]:
     working = [place for place in cells if steps[place].files == "reuse"]
     first = (reading or working or cells)[0]
     reference = replace(steps[first], kind=StepKind.NOISE)
-    last = _end_of_group(steps, first, lambda step: step.kind is StepKind.CELL and step.layout == reference.layout)
+    last = _end_of_group(
+        steps, first, lambda step: step.kind is StepKind.CELL and step.layout == reference.layout
+    )
     spread = [first + round(index * (last - first) / max(repeats - 1, 1)) for index in range(repeats)]
     result: list[Step] = []
     for place, step in enumerate([*steps, None]):

@@ -39,7 +39,9 @@ class Scaling:
         kept_files = max(1, min(files, scaled // block))
         self._note("size a job", size, scaled)
         if kept_files < files:
-            self._say(f"{files} files a job became {kept_files}, so that each still holds one block of {format_size(block)}")
+            self._say(
+                f"{files} files a job became {kept_files}, so that each still holds one block of {format_size(block)}"
+            )
         return {**cell, "size": scaled, "nrfiles": kept_files}
 
     def _note(self, what: str, before: int, after: int) -> None:
@@ -58,7 +60,10 @@ def _blocks(size_bytes: Fraction, block_bytes: int) -> int:
 def expand(experiment: Experiment, scaling: Scaling) -> Iterator[dict[str, Scalar]]:
     """Every cell of an experiment, in the order in which its axes are listed; raises UserError for an impossible cell."""
     axes = {name: values for name in AXES if (values := getattr(experiment, name)) is not None}
-    axes |= {f"fio.{name}": tuple(value) if isinstance(value, list) else (value,) for name, value in experiment.fio.items()}
+    axes |= {
+        f"fio.{name}": tuple(value) if isinstance(value, list) else (value,)
+        for name, value in experiment.fio.items()
+    }
     fixed = {name: value for name, value in _fixed(experiment) if value}
     seen: set[tuple[tuple[str, Scalar], ...]] = set()
     for values in product(*axes.values()):
@@ -89,9 +94,13 @@ def _check(cell: Cell, experiment: str) -> None:
         )
     filename = str(cell.get("fio.filename", ""))
     if filename and any(mark in filename for mark in "/:*"):
-        raise UserError(f'experiment "{experiment}": fio option filename="{filename}" must be a plain name; leadline writes only inside its directory')
+        raise UserError(
+            f'experiment "{experiment}": fio option filename="{filename}" must be a plain name; leadline writes only inside its directory'
+        )
     if "fio.directory" in cell:
-        raise UserError(f'experiment "{experiment}": fio option `directory` is not taken; leadline writes only where it was pointed: set [target] directory')
+        raise UserError(
+            f'experiment "{experiment}": fio option `directory` is not taken; set [target] directory instead'
+        )
 
 
 def file_bytes_of(cell: Cell) -> int:

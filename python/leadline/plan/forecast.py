@@ -25,7 +25,9 @@ class Forecast:
 
 def forecast(steps: Sequence[Step]) -> Forecast:
     """Adds up what the steps expect of themselves."""
-    cells = {(step.experiment, tuple(sorted(step.cell.items()))) for step in steps if step.kind is StepKind.CELL}
+    cells = {
+        (step.experiment, tuple(sorted(step.cell.items()))) for step in steps if step.kind is StepKind.CELL
+    }
     writing = [step for step in steps if step.expected_bytes and "write" in str(step.cell.get("rw", ""))]
     return Forecast(
         steps=len(steps),

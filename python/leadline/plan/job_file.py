@@ -30,7 +30,9 @@ def own_directory(sections: Sequence[Section], where: str) -> Path | None:
     """The directory that the file itself names, if any; raises UserError when it names several."""
     named = {section.options["directory"] for section in sections if "directory" in section.options}
     if len(named) > 1:
-        raise UserError(f"{where} names several directories ({', '.join(sorted(named))}); split it, leadline watches over one at a time")
+        raise UserError(
+            f"{where} names several directories ({', '.join(sorted(named))}); split it, leadline watches over one at a time"
+        )
     return Path(named.pop()) if named else None
 
 
@@ -39,10 +41,14 @@ def check_confined(sections: Sequence[Section], directory: Path, where: str) -> 
     for section in sections:
         named = section.options.get("directory")
         if named is not None and Path(named).resolve() != directory.resolve():
-            raise UserError(f"{where}, section [{section.name}]: directory={named} is not {directory}; leadline writes only where it was pointed")
+            raise UserError(
+                f"{where}, section [{section.name}]: directory={named} is not {directory}; leadline writes only where it was pointed"
+            )
         for name in section.options.get("filename", "").split(":"):
             if name.startswith("/") or ".." in Path(name).parts:
-                raise UserError(f"{where}, section [{section.name}]: filename={name} lies outside {directory}; give a plain name")
+                raise UserError(
+                    f"{where}, section [{section.name}]: filename={name} lies outside {directory}; give a plain name"
+                )
 
 
 def design_job_file(sections: Sequence[Section], repeats: int) -> FixedPlan:
@@ -61,6 +67,13 @@ def _step(section: Section, repeat: int) -> Step:
 
 def _seconds(section: Section) -> float:
     try:
-        return sum(parse_duration(section.options[name]) for name in ("runtime", "ramp_time") if name in section.options) or ASSUMED_SECONDS
+        return (
+            sum(
+                parse_duration(section.options[name])
+                for name in ("runtime", "ramp_time")
+                if name in section.options
+            )
+            or ASSUMED_SECONDS
+        )
     except UserError:
         return ASSUMED_SECONDS

@@ -66,7 +66,9 @@ def quick_campaign(minutes: float, facts: DirectoryFacts, seed: int) -> Campaign
     jobs = max(_SHAPES[3].numjobs)
     file_bytes = min(LARGEST_FILE_BYTES, facts.free_bytes // (4 * jobs) >> 20 << 20)
     if file_bytes < 16 << 20:
-        raise UserError(f"there are {facts.free_bytes >> 20} MiB free, too little to measure: quick needs at least {4 * jobs * 16} MiB")
+        raise UserError(
+            f"there are {facts.free_bytes >> 20} MiB free, too little to measure: quick needs at least {4 * jobs * 16} MiB"
+        )
     shape, window = _richest(minutes * 60, file_bytes)
     common = {
         "ioengine": facts.ioengines[0], "direct": facts.direct, "size": file_bytes, "iodepth": list(shape.iodepths),
@@ -78,8 +80,22 @@ def quick_campaign(minutes: float, facts: DirectoryFacts, seed: int) -> Campaign
         seed=seed,
         noise_repeats=NOISE_REPEATS,
         experiment=(
-            Experiment.model_validate({"name": "random", "rw": ["randread", "randwrite"], "block_size": list(shape.random_blocks), **common}),
-            Experiment.model_validate({"name": "sequential", "rw": ["read", "write"], "block_size": list(shape.sequential_blocks), **common}),
+            Experiment.model_validate(
+                {
+                    "name": "random",
+                    "rw": ["randread", "randwrite"],
+                    "block_size": list(shape.random_blocks),
+                    **common,
+                }
+            ),
+            Experiment.model_validate(
+                {
+                    "name": "sequential",
+                    "rw": ["read", "write"],
+                    "block_size": list(shape.sequential_blocks),
+                    **common,
+                }
+            ),
         ),
     )
 
@@ -92,4 +108,6 @@ def _richest(seconds: float, file_bytes: int) -> tuple[_Shape, float]:
         window = left / (shape.steps + NOISE_REPEATS) - STEP_OVERHEAD_SECONDS - RAMP_SECONDS
         if window >= SHORTEST_WINDOW_SECONDS:
             return shape, round(min(window, LONGEST_WINDOW_SECONDS), 1)
-    raise UserError(f"{seconds:.0f} s are too few for a believable figure; give quick at least 1 minute with --minutes 1")
+    raise UserError(
+        f"{seconds:.0f} s are too few for a believable figure; give quick at least 1 minute with --minutes 1"
+    )

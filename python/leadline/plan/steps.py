@@ -63,5 +63,9 @@ class Step:
     def from_json(cls, document: Mapping[str, Any]) -> Step:
         """The inverse of `to_json`."""
         layout = document["layout"]
-        known = {**document, "kind": StepKind(document["kind"]), "layout": Layout(**layout) if layout else None}
+        known = {
+            **document,
+            "kind": StepKind(document["kind"]),
+            "layout": Layout(**layout) if layout else None,
+        }
         return cls(**known)

@@ -6,12 +6,15 @@ A column is written in the shortest of three forms, which templates/data.js read
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 Column = list[Any] | dict[str, Any]
 
 LARGEST_DICTIONARY_SHARE = 0.25
+WORD_ENDS = re.compile(r"(?<=[ /=-])")
+"""Words keep the mark that ends them; paths and options are split too, since mostly their last part varies."""
 
 
 def rounded(value: float | None) -> float | int | None:
@@ -44,9 +47,9 @@ def texts(lines: Sequence[str]) -> dict[str, Any]:
     """Sentences that differ in a few words (commands, evidence), taken apart into one column a word.
 
     Lines of equally many words form a shape; `shape` says for each line which one. Words that a shape always has are
-    stored once, so a command line costs its few varying options only.
+    stored once, so a command line costs its few varying options only. Joined without anything between, words give the line.
     """
-    split = [line.split(" ") for line in lines]
+    split = [WORD_ENDS.split(line) for line in lines]
     lengths = [len(words) for words in split]
     shapes = [
         {"words": [column(words) for words in zip(*(one for one in split if len(one) == length), strict=True)]}

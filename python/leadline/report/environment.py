@@ -79,6 +79,8 @@ def list_name(prefix: str, item: Any, place: int) -> str:
 
 def in_words(key: str) -> str:
     """A key as words, without the unit that its value is written with."""
+    if "." in key:
+        return key  # a kernel setting: its name is how one looks it up
     for ending in MEASURES:
         key = key.removesuffix(ending)
     return key.replace("_", " ")

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from leadline import __version__
 from leadline.analyse.results import Answer, FailedCell, Results
-from leadline.analyse.wording import digits
+from leadline.analyse.wording import percent
 from leadline.report import environment, wording
 from leadline.report.figures.depth import Depth, Layer, depth_charts
 from leadline.report.glossary import GLOSSARY, VERDICTS
@@ -29,12 +29,15 @@ SCRIPTS = ("data.js", "menus.js", "table.js", "plots.js", "surface.js", "section
 ANSWERS_SHOWN = 3
 """Sentences of one question that are shown at once; the doubts beside them must stay above the fold."""
 REASONS_SHOWN = 100
+PLAIN_SIZE = 3_000_000
+"""Characters of data up to which the whole file stays well below 5 MB."""
 QUESTIONS = ("How fast should it be?", "How fast is it?", "Where does the difference go?", "Is it right?", "Best settings")
 
 
 def page(results: Sequence[Results]) -> str:
     """The whole file as text."""
     template = templates().get_template("page.html.j2")
+    data_type, data = stored_data(results)
     return template.render(
         version=__version__,
         title=" and ".join(one.label for one in results) or "no runs",
@@ -46,9 +49,11 @@ def page(results: Sequence[Results]) -> str:
         glossary=GLOSSARY,
         verdicts=VERDICTS,
         environment=environment,
+        counted=counted,
         style=Markup(template_text("page.css")),
         script=Markup("\n".join(template_text(name) for name in SCRIPTS)),
-        data=Markup(embedded(payload(results))),
+        data_type=data_type,
+        data=Markup(data),
         library=Markup(library()),
     )
 
@@ -68,8 +73,18 @@ def template_text(name: str) -> str:
 @cache
 def library() -> str:
     """The drawing library, compressed: 1.75 MB become 0.75 MB of base64."""
-    script = (resources.files("leadline.report") / "vendor" / "plotly-gl3d.min.js").read_bytes()
-    return base64.b64encode(gzip.compress(script, mtime=0)).decode("ascii")
+    return packed((resources.files("leadline.report") / "vendor" / "plotly-gl3d.min.js").read_bytes())
+
+
+def stored_data(results: Sequence[Results]) -> tuple[str, str]:
+    """(type of the script element, its text): plain JSON that anybody can read, packed where it would grow too large."""
+    text = embedded(payload(results))
+    return ("application/json", text) if len(text) <= PLAIN_SIZE else ("text/plain", packed(text.encode()))
+
+
+def packed(content: bytes) -> str:
+    """Compressed, in letters that may stand in a page; browsers unpack it by themselves (DecompressionStream)."""
+    return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
 def answers_by_question(one: Results) -> list[tuple[str, list[Answer], list[Answer]]]:
@@ -83,20 +98,25 @@ def answers_by_question(one: Results) -> list[tuple[str, list[Answer], list[Answ
 def bars(depth: Depth) -> list[dict[str, Any]]:
     """The layers of a depth chart in words, with the width of each bar on their common axis."""
     values = [layer.value for layer in depth.layers if layer.value]
-    unit, longest = wording.unit_for(depth.scale, values), max(values, default=1.0)
-    return [bar(layer, depth.scale, unit, longest) for layer in depth.layers]
+    longest = max(values, default=1.0)
+    return [bar(layer, depth.scale, longest) for layer in depth.layers]
 
 
-def bar(layer: Layer, scale: str, unit: wording.Unit, longest: float) -> dict[str, Any]:
+def bar(layer: Layer, scale: str, longest: float) -> dict[str, Any]:
     """One bar."""
     known = layer.value is not None
     return {
         "layer": layer,
-        "figure": wording.measure(scale, layer.value, unit) if layer.value is not None else layer.absent,
+        "figure": layer.absent if layer.value is None else wording.measure(scale, layer.value),
         "known": known,
         "width": f"{100 * (layer.value or 0) / longest:.2f}",
-        "share": f"{digits(layer.share * 100)} % of {layer.above}" if layer.share is not None else "",
+        "share": f"{percent(layer.share)} of {layer.above}" if layer.share is not None else "",
     }
+
+
+def counted(count: int, noun: str) -> str:
+    """ "1 cell", "640 cells"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def reasons(failed: Iterable[FailedCell]) -> Mapping[str, list[FailedCell]]:

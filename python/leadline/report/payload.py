@@ -12,6 +12,7 @@ from typing import Any
 
 from leadline.analyse.results import METRICS, CellResult, Comparison, Estimate, Results
 from leadline.report import wording
+from leadline.report.cell_numbers import CellNumbers
 from leadline.report.columns import Column, column, dictionary, rounded, texts
 from leadline.report.figures.curves import test_limits, throughput_charts
 from leadline.report.figures.figure import Axis, Chart, Line, Surface, metrics_present
@@ -19,16 +20,16 @@ from leadline.report.figures.percentiles import percentile_charts
 from leadline.report.figures.surfaces import surfaces
 
 FORMAT = 1
+COMPARED = ("bandwidth", "mean", "p99")
+"""Metrics whose ratios the page shows: more columns would not be read."""
 STORED = {"bandwidth": ("MiB/s", 2.0**20), "rate": ("IOPS", 1.0), "latency": ("us", 1e3)}
 """Scale -> unit of the stored columns and its size in the base unit."""
-
-Numbers = Mapping[int, int]
 
 
 def payload(results: Sequence[Results]) -> dict[str, Any]:
     """Everything the page's script needs, JSON-ready."""
     cells = [cell for one in results for cell in one.cells]
-    numbers = {id(cell): number for number, cell in enumerate(cells)}
+    numbers = CellNumbers(cells)
     curve_charts, tail_charts = throughput_charts(results), percentile_charts(results)
     return {
         "format": FORMAT,
@@ -145,7 +146,7 @@ def spoiled_metrics(metrics: tuple[str, ...]) -> str:
     return "" if set(metrics) >= set(METRICS) else " ".join(metrics)
 
 
-def line_columns(charts: Sequence[Chart], numbers: Numbers) -> dict[str, Any]:
+def line_columns(charts: Sequence[Chart], numbers: CellNumbers) -> dict[str, Any]:
     """All lines of all throughput charts, one row a line; curves that several charts share are stored once."""
     curves: dict[tuple[int, ...], int] = {}
     rows = [line for chart in charts for line in chart.lines]
@@ -159,9 +160,9 @@ def line_columns(charts: Sequence[Chart], numbers: Numbers) -> dict[str, Any]:
     }
 
 
-def cells_of(line: Line, numbers: Numbers) -> tuple[int, ...]:
+def cells_of(line: Line, numbers: CellNumbers) -> tuple[int, ...]:
     """The numbers of a line's cells."""
-    return tuple(numbers[id(cell)] for cell in line.cells)
+    return tuple(numbers[cell] for cell in line.cells)
 
 
 def curve_entry(line: Line, cells: list[int]) -> list[Any]:
@@ -183,7 +184,7 @@ def chart_entry(chart: Chart, lines_before: int) -> dict[str, Any]:
     return {"keys": list(chart.keys.values()), "from": lines_before, "to": lines_before + len(chart.lines)}
 
 
-def percentile_entry(chart: Chart, numbers: Numbers) -> dict[str, Any]:
+def percentile_entry(chart: Chart, numbers: CellNumbers) -> dict[str, Any]:
     """A percentile chart: its lines share their cells."""
     line = chart.lines[0]
     return {
@@ -200,13 +201,13 @@ def limit_entries(results: Sequence[Results]) -> dict[str, list[list[Any]]]:
     return {test: [[limit.label, limit.value] for limit in test_limits(results, test)] for test in sorted(tests)}
 
 
-def surface_entry(surface: Surface, numbers: Numbers) -> dict[str, Any]:
+def surface_entry(surface: Surface, numbers: CellNumbers) -> dict[str, Any]:
     """A surface as rows of cell numbers, None where there is no cell."""
     return {
         "keys": list(surface.keys.values()),
         "x": axis_entry(surface.x, surface.x_values),
         "y": axis_entry(surface.y, surface.y_values),
-        "rows": [[numbers[id(cell)] if cell else None for cell in row] for row in surface.rows],
+        "rows": [[numbers[cell] if cell else None for cell in row] for row in surface.rows],
     }
 
 
@@ -216,21 +217,21 @@ def axis_entry(axis: Axis, values: Sequence[float | str]) -> dict[str, Any]:
     return {"label": axis.label, "log": axis.logarithmic, "values": list(values), "words": words}
 
 
-def comparison_columns(pairs: Sequence[Comparison], numbers: Numbers) -> dict[str, Any]:
+def comparison_columns(pairs: Sequence[Comparison], numbers: CellNumbers) -> dict[str, Any]:
     """One row a pair of cells; ratios are right over left."""
     ratios = {
         name: {
             side: column([rounded(getattr(pair.ratios[name], side)) if name in pair.ratios else None for pair in pairs])
             for side in ("value", "low", "high")
         }
-        for name in METRICS
+        for name in COMPARED
         if any(name in pair.ratios for pair in pairs)
     }
     return {
         "axis": column([pair.axis for pair in pairs]),
         "label": column([wording.setting_label(pair.axis) for pair in pairs]),
-        "left": [numbers[id(pair.left)] for pair in pairs],
-        "right": [numbers[id(pair.right)] for pair in pairs],
+        "left": [numbers[pair.left] for pair in pairs],
+        "right": [numbers[pair.right] for pair in pairs],
         "differs": column([pair.differs for pair in pairs]),
         "ratios": ratios,
     }

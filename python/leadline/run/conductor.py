@@ -121,20 +121,34 @@ class Conductor:
 
     def _lay_out(self, layout: Layout, directory: Path) -> None:
         """Files that an earlier step wrote are missing (a resumed run): the plan's own layout step is done again."""
-        planned = next((step for step in getattr(self.planner, "steps", ()) if step.kind is StepKind.LAYOUT and step.layout == layout), None)
+        planned = next(
+            (
+                step
+                for step in getattr(self.planner, "steps", ())
+                if step.kind is StepKind.LAYOUT and step.layout == layout
+            ),
+            None,
+        )
         if planned is None:
-            raise UserError(f"the files of layout {layout.key} are missing and no step of the plan writes them; start a new run")
+            raise UserError(
+                f"the files of layout {layout.key} are missing and no step of the plan writes them; start a new run"
+            )
         record, _ = self._perform(planned, directory)
         if record.status is Status.FAILED:
             raise UserError(f"the files could not be written: {record.reason}")
 
     def _settle_caches(self, step: Step) -> dict[str, Any]:
         if step.cache != "cold":
-            return {"caches": "kept", "caches_reason": "the campaign asks for hot caches" if step.cache == "hot" else None}
+            return {
+                "caches": "kept",
+                "caches_reason": "the campaign asks for hot caches" if step.cache == "hot" else None,
+            }
         drop = drop_caches()
         return {"caches": "dropped" if drop.dropped else "drop not permitted", "caches_reason": drop.reason}
 
-    def _measure(self, step: Step, data: Path, facts: Mapping[str, Any]) -> tuple[StepRecord, Mapping[str, bytes]]:
+    def _measure(
+        self, step: Step, data: Path, facts: Mapping[str, Any]
+    ) -> tuple[StepRecord, Mapping[str, bytes]]:
         engine = self.engines[step.engine]
         with _scratch(self.folder.path) as scratch:
             if self.job_file is not None:
@@ -142,10 +156,18 @@ class Conductor:
             invocation = engine.prepare(step, data, scratch)
             started = time.time_ns()
             with CounterSampler(self.devices, self.interfaces) as sampler:
-                completed = self.host.run(invocation, sampler.watch_engine, lambda line: self._tell(step, engine, line))
+                completed = self.host.run(
+                    invocation, sampler.watch_engine, lambda line: self._tell(step, engine, line)
+                )
             outcome = engine.collect(step, invocation, completed)
             record = _record(step, invocation, completed, outcome, started)
-            record = replace(record, counters=tuple(sampler.series()), totals=sampler.totals(), facts={**facts, **record.facts})
+            record = replace(
+                record,
+                counters=tuple(sampler.series()),
+                totals=sampler.totals(),
+                warnings=(*record.warnings, *sampler.notes()),
+                facts={**facts, **record.facts},
+            )
             return record, outcome.raw
 
     def _tell(self, step: Step, engine: Engine, line: str) -> None:
@@ -166,7 +188,9 @@ def _scratch(folder: Path) -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _record(step: Step, invocation: Invocation, completed: Completed, outcome: Outcome, started_unix_ns: int) -> StepRecord:
+def _record(
+    step: Step, invocation: Invocation, completed: Completed, outcome: Outcome, started_unix_ns: int
+) -> StepRecord:
     reason = completed.reason or _hung(step, completed) or outcome.reason
     facts = dict(outcome.facts)
     if completed.cpu_seconds is not None:

@@ -30,7 +30,9 @@ def accepts_direct(path: Path) -> bool:
     try:
         descriptor, name = tempfile.mkstemp(prefix="leadline-probe-", dir=path)
     except OSError as error:
-        raise UserError(f"{path} cannot be written ({error.strerror}); point leadline at a directory you may write to") from None
+        raise UserError(
+            f"{path} cannot be written ({error.strerror}); point leadline at a directory you may write to"
+        ) from None
     try:
         os.write(descriptor, bytes(PROBE_BYTES))
         os.fsync(descriptor)
@@ -39,7 +41,7 @@ def accepts_direct(path: Path) -> bool:
         raise UserError(f"{path} cannot be written ({error.strerror})") from None
     finally:
         os.close(descriptor)
-        os.unlink(name)
+        Path(name).unlink()
 
 
 def _reads_directly(name: str) -> bool:

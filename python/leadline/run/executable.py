@@ -14,5 +14,7 @@ def engine_executable() -> Path:
     beside = Path(sys.executable).with_name("leadline-engine")
     found = beside if beside.is_file() else shutil.which("leadline-engine")
     if not found:
-        raise UserError("leadline-engine is not installed beside leadline; run `make run` in the checkout, or install the wheel again")
+        raise UserError(
+            "leadline-engine is not installed beside leadline; run `make run` in the checkout, or install the wheel again"
+        )
     return Path(found)

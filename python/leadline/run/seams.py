@@ -90,7 +90,9 @@ class Engine(Protocol):
 class Host(Protocol):
     """Where a command runs."""
 
-    def run(self, invocation: Invocation, on_start: Callable[[int], None], on_line: Callable[[str], None]) -> Completed:
+    def run(
+        self, invocation: Invocation, on_start: Callable[[int], None], on_line: Callable[[str], None]
+    ) -> Completed:
         """Runs it to its end, its timeout or an interrupt; tells the process id and each line of output as they come.
 
         Nothing that it started is left running.

@@ -37,9 +37,15 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-_SIZE_SCHEMA: dict[str, Any] = {"anyOf": [{"type": "string", "examples": ["4k", "1GiB"]}, {"type": "integer", "minimum": 1}]}
-_TIME_SCHEMA: dict[str, Any] = {"anyOf": [{"type": "string", "examples": ["30s", "5m"]}, {"type": "number", "minimum": 0}]}
-_BANDWIDTH_SCHEMA: dict[str, Any] = {"anyOf": [{"type": "string", "examples": ["450MB/s", "25Gb/s"]}, {"type": "number"}]}
+_SIZE_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"type": "string", "examples": ["4k", "1GiB"]}, {"type": "integer", "minimum": 1}]
+}
+_TIME_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"type": "string", "examples": ["30s", "5m"]}, {"type": "number", "minimum": 0}]
+}
+_BANDWIDTH_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"type": "string", "examples": ["450MB/s", "25Gb/s"]}, {"type": "number"}]
+}
 
 Size = Annotated[int, _checked(parse_size), WithJsonSchema(_SIZE_SCHEMA)]
 Duration = Annotated[float, _checked(parse_duration), WithJsonSchema(_TIME_SCHEMA)]
@@ -60,7 +66,9 @@ class Experiment(_Strict):
     """One workload: lists are axes and multiply, single values are fixed."""
 
     name: str = Field(min_length=1)
-    engine: Literal["fio", "paced"] = Field("fio", description="fio: closed loop; paced: open loop, latency counted from the schedule")
+    engine: Literal["fio", "paced"] = Field(
+        "fio", description="fio: closed loop; paced: open loop, latency counted from the schedule"
+    )
     rw: Axis[Rw]
     read_percentage: Axis[Percent] | None = Field(None, description="share of reads in rw and randrw")
     block_size: Axis[Size] = (4096,)
@@ -69,21 +77,28 @@ class Experiment(_Strict):
     ioengine: Axis[str] = ("psync",)
     direct: Axis[Flag] = (False,)
     size: Axis[Size] | None = Field(None, description="bytes a job reads or writes, over all its files")
-    filesize: Axis[Size] | None = Field(None, description="bytes of each file; size is then filesize x nrfiles")
+    filesize: Axis[Size] | None = Field(
+        None, description="bytes of each file; size is then filesize x nrfiles"
+    )
     nrfiles: Axis[Count] = (1,)
     openfiles: Axis[Count] | None = None
     file_service_type: Axis[Literal["random", "roundrobin", "sequential"]] | None = None
     rate: Axis[Rate] | None = Field(None, description="offered operations per second (paced engine)")
     ramp: Duration = 0.0
     runtime: Duration | None = Field(None, description="seconds measured; left out: until `size` is done")
-    timeout: Duration | None = Field(None, description="hard limit on a cell's wall time; then fio is killed and the cell failed")
+    timeout: Duration | None = Field(
+        None, description="hard limit on a cell's wall time; then fio is killed and the cell failed"
+    )
     repeats: Count = 1
     refill_buffers: Flag = False
     end_fsync: Flag = False
     fsync_on_close: Flag = False
-    cache: Cache = Field("as is", description="cold: caches dropped before each cell; hot: read into memory first")
+    cache: Cache = Field(
+        "as is", description="cold: caches dropped before each cell; hot: read into memory first"
+    )
     fio: dict[str, FioValue | list[FioValue]] = Field(
-        default_factory=dict, description="any further fio option, checked with `fio --cmdhelp`; a list is an axis"
+        default_factory=dict,
+        description="any further fio option, checked with `fio --cmdhelp`; a list is an axis",
     )
 
     @model_validator(mode="after")
@@ -95,7 +110,9 @@ class Experiment(_Strict):
         if self.read_percentage is not None and not {"rw", "randrw"} & set(self.rw):
             raise ValueError('has `read_percentage` but no mixed test; add "randrw" to `rw` or take it out')
         if self.engine == "paced" and (self.rate is None or self.runtime is None):
-            raise ValueError("uses the paced engine, which needs `rate` (operations per second) and `runtime`")
+            raise ValueError(
+                "uses the paced engine, which needs `rate` (operations per second) and `runtime`"
+            )
         if self.engine == "fio" and self.rate is not None:
             raise ValueError('has `rate`, which the paced engine serves; set engine = "paced"')
         return self
@@ -124,9 +141,13 @@ class Campaign(_Strict):
     description: str = ""
     seed: int = 1
     order: Literal["random", "as written"] = "random"
-    scale: Annotated[Fraction, _checked(lambda text: parse_fraction(str(text))), WithJsonSchema({"type": "string"})] = Fraction(1)
-    baselines: Flag = Field(True, description="measure the generator's ceiling and memory copy first")
-    noise_repeats: int = Field(3, ge=0, description="A/A repeats of the first cell: this machine's noise floor; 0 leaves it out")
+    scale: Annotated[
+        Fraction, _checked(lambda text: parse_fraction(str(text))), WithJsonSchema({"type": "string"})
+    ] = Fraction(1)
+    baselines: Flag = Field(default=True, description="measure the generator's ceiling and memory copy first")
+    noise_repeats: int = Field(
+        3, ge=0, description="A/A repeats of the first cell: this machine's noise floor; 0 leaves it out"
+    )
     target: Target = Target()
     limits: Limits = Limits()
     experiment: tuple[Experiment, ...] = Field(min_length=1)

@@ -36,7 +36,9 @@ def find_campaign(name: str) -> Path:
     shipped = ready_made()
     if Path(name).stem in shipped and Path(name).parent == Path():
         return shipped[Path(name).stem]
-    raise UserError(f'there is no campaign "{name}"{did_you_mean(Path(name).stem, shipped)} (ready-made: {", ".join(shipped)})')
+    raise UserError(
+        f'there is no campaign "{name}"{did_you_mean(Path(name).stem, shipped)} (ready-made: {", ".join(shipped)})'
+    )
 
 
 def load_campaign(path: Path) -> Campaign:
@@ -61,7 +63,9 @@ def build_campaign(document: Mapping[str, Any], where: str) -> Campaign:
         raise UserError(f"{where}: `defaults` must be a table, written [defaults]")
     for key in defaults:
         if key not in Experiment.model_fields:
-            raise UserError(f'{where}: unknown key "{key}" in [defaults]{did_you_mean(key, Experiment.model_fields)}')
+            raise UserError(
+                f'{where}: unknown key "{key}" in [defaults]{did_you_mean(key, Experiment.model_fields)}'
+            )
     if not isinstance(experiments, list) or not all(isinstance(each, dict) for each in experiments):
         raise UserError(f"{where}: there is no experiment; add at least one [[experiment]] table with `rw`")
     raw["experiment"] = [_over_defaults(defaults, each) for each in experiments]

@@ -12,7 +12,10 @@ def campaign_schema() -> dict[str, Any]:
     schema = Campaign.model_json_schema()
     experiment = Experiment.model_json_schema()
     schema["properties"]["defaults"] = {
-        "type": "object", "description": "laid under every experiment", "properties": experiment["properties"], "additionalProperties": False,
-    }  # fmt: skip
+        "type": "object",
+        "description": "laid under every experiment",
+        "properties": experiment["properties"],
+        "additionalProperties": False,
+    }
     schema["$defs"]["Experiment"]["required"] = ["name"]  # `rw` may come from [defaults]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "leadline campaign", **schema}

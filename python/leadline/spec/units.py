@@ -52,7 +52,9 @@ def parse_bandwidth(text: str | float) -> float:
     if isinstance(text, int | float) and not isinstance(text, bool) and text > 0:
         return float(text)
     match = _RATE.fullmatch(text) if isinstance(text, str) else None
-    amount = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)(b|bit)", match[1], re.IGNORECASE) if match else None
+    amount = (
+        re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)(b|bit)", match[1], re.IGNORECASE) if match else None
+    )
     if not amount:
         raise UserError(f'"{text}" is not a bandwidth; write "450MB/s", "1.2GiB/s" or "25Gb/s" (bits)')
     number, letter, iec, suffix = amount.groups()

@@ -16,7 +16,16 @@ import numpy as np
 from leadline.errors import UserError
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import FORMAT_VERSION
-from leadline.store.records import Direction, JobUse, Latency, Measurement, Series, Status, StepKind, StepRecord
+from leadline.store.records import (
+    Direction,
+    JobUse,
+    Latency,
+    Measurement,
+    Series,
+    Status,
+    StepKind,
+    StepRecord,
+)
 
 APPLICATION_ID = 0x6C656164
 LATENCY_KINDS = ("latency", "submission", "completion", "service", "lag")
@@ -52,9 +61,13 @@ class Database:
         except sqlite3.Error as error:
             raise UserError(f"{path} is not a readable database ({error}); restore it from a copy") from None
         if application != APPLICATION_ID:
-            raise UserError(f"{path} is a database, but not one of leadline's; give the folder that a run printed")
+            raise UserError(
+                f"{path} is a database, but not one of leadline's; give the folder that a run printed"
+            )
         if version != FORMAT_VERSION:
-            raise UserError(f"{path} has format {version}, this leadline reads format {FORMAT_VERSION}; use the leadline that wrote it")
+            raise UserError(
+                f"{path} has format {version}, this leadline reads format {FORMAT_VERSION}; use the leadline that wrote it"
+            )
         return cls(connection, path)
 
     def close(self) -> None:
@@ -72,7 +85,9 @@ class Database:
                         marks = ", ".join("?" * len(row))
                         self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
         except sqlite3.Error as error:
-            raise UserError(f"step {record.ordinal} could not be saved in {self.path} ({error}); make room and resume: finished steps are safe") from None
+            raise UserError(
+                f"step {record.ordinal} could not be saved in {self.path} ({error}); make room and resume: finished steps are safe"
+            ) from None
 
     def records(self) -> list[StepRecord]:
         """All steps in the order of the plan."""
@@ -106,16 +121,40 @@ def _rows(record: StepRecord) -> dict[str, list[tuple[Any, ...]]]:
     return {
         "step": [step],
         "measurement": [
-            (record.ordinal, each.host, each.job, each.direction, each.operations, each.size_bytes, each.runtime_ns)
+            (
+                record.ordinal,
+                each.host,
+                each.job,
+                each.direction,
+                each.operations,
+                each.size_bytes,
+                each.runtime_ns,
+            )
             for each in record.measurements
         ],
         "latency": [row for each in record.measurements for row in _latency_rows(record.ordinal, each)],
         "job_use": [
-            (record.ordinal, use.host, use.job, use.user_cpu_share, use.system_cpu_share, use.context_switches, use.runtime_ns, use.error)
+            (
+                record.ordinal,
+                use.host,
+                use.job,
+                use.user_cpu_share,
+                use.system_cpu_share,
+                use.context_switches,
+                use.runtime_ns,
+                use.error,
+            )
             for use in record.jobs
         ],
         "series": [
-            (record.ordinal, family, each.name, each.unit, np.array(each.times_ns, "<i8").tobytes(), np.array(each.values, "<f8").tobytes())
+            (
+                record.ordinal,
+                family,
+                each.name,
+                each.unit,
+                np.array(each.times_ns, "<i8").tobytes(),
+                np.array(each.values, "<f8").tobytes(),
+            )
             for family, group in (("throughput", record.throughput), ("counter", record.counters))
             for each in group
         ],
@@ -137,10 +176,16 @@ def _latency_rows(ordinal: int, measurement: Measurement) -> Iterable[tuple[Any,
 def _latency_of(row: tuple[Any, ...]) -> tuple[tuple[str, int, str], str, Latency]:
     _, host, job, direction, kind, count, mean, smallest, largest, deviation, blob, stated = row
     histogram = Histogram.from_bytes(blob) if blob is not None else None
-    return (host, job, direction), kind, Latency(count, mean, smallest, largest, deviation, histogram, json.loads(stated))
+    return (
+        (host, job, direction),
+        kind,
+        Latency(count, mean, smallest, largest, deviation, histogram, json.loads(stated)),
+    )
 
 
-def _measurement_of(row: tuple[Any, ...], latencies: Sequence[tuple[tuple[str, int, str], str, Latency]]) -> Measurement:
+def _measurement_of(
+    row: tuple[Any, ...], latencies: Sequence[tuple[tuple[str, int, str], str, Latency]]
+) -> Measurement:
     _, host, job, direction, operations, size_bytes, runtime_ns = row
     kinds = {kind: latency for owner, kind, latency in latencies if owner == (host, job, direction)}
     if "latency" not in kinds:
@@ -153,8 +198,29 @@ def _series_of(row: tuple[Any, ...]) -> Series:
     return Series(name, unit, np.frombuffer(times, "<i8").tolist(), np.frombuffer(values, "<f8").tolist())
 
 
-def _record_of(row: tuple[Any, ...], measurements: list[Measurement], jobs: list[JobUse], series: list[tuple[str, Series]]) -> StepRecord:
-    (ordinal, kind, experiment, cell, repeat, status, reason, engine, started, wall, command, exit_code, totals, warnings, facts) = row
+def _record_of(
+    row: tuple[Any, ...],
+    measurements: list[Measurement],
+    jobs: list[JobUse],
+    series: list[tuple[str, Series]],
+) -> StepRecord:
+    (
+        ordinal,
+        kind,
+        experiment,
+        cell,
+        repeat,
+        status,
+        reason,
+        engine,
+        started,
+        wall,
+        command,
+        exit_code,
+        totals,
+        warnings,
+        facts,
+    ) = row
     return StepRecord(
         ordinal=ordinal, kind=StepKind(kind), experiment=experiment, cell=json.loads(cell), repeat=repeat, status=Status(status),
         reason=reason, engine=engine, started_unix_ns=started, wall_ns=wall, command=tuple(json.loads(command)), exit_code=exit_code,

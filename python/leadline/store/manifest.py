@@ -51,16 +51,26 @@ class Manifest:
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise UserError(f"{path.parent} is not a leadline run: it has no {path.name}; give the folder that a run printed at its end") from None
+            raise UserError(
+                f"{path.parent} is not a leadline run: it has no {path.name}; give the folder that a run printed at its end"
+            ) from None
         except (OSError, ValueError) as error:
-            raise UserError(f"{path} cannot be read as a manifest ({error}); restore it from a copy or leave this run out") from None
+            raise UserError(
+                f"{path} cannot be read as a manifest ({error}); restore it from a copy or leave this run out"
+            ) from None
         if not isinstance(document, dict) or "format_version" not in document:
-            raise UserError(f"{path} is not a leadline manifest; give the folder that a run printed at its end")
+            raise UserError(
+                f"{path} is not a leadline manifest; give the folder that a run printed at its end"
+            )
         if document["format_version"] != FORMAT_VERSION:
             raise UserError(
-                f"{path} has format {document['format_version']}, this leadline reads format {FORMAT_VERSION}; use the leadline that wrote it"
+                f"{path} has format {document['format_version']}, this leadline reads format {FORMAT_VERSION}; "
+                "use the leadline that wrote it"
             )
+        known: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in document.items()
+        }
         try:
-            return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in document.items()})
+            return cls(**known)
         except TypeError as error:
             raise UserError(f"{path} is not a manifest of format {FORMAT_VERSION} ({error})") from None

@@ -69,7 +69,9 @@ class Measurement:
     latency: Latency
     submission: Latency | None = None  # fio's slat: until the request is handed over
     completion: Latency | None = None  # fio's clat: from there until it is done
-    service: Latency | None = None  # paced engine: from the start of the system call, blind to its own lateness
+    service: Latency | None = (
+        None  # paced engine: from the start of the system call, blind to its own lateness
+    )
     lag: Latency | None = None  # paced engine: how late the operation started
 
 

@@ -40,7 +40,9 @@ class RunFolder:
             database = Database.create(path / "results.sqlite")
             manifest.write(path / "manifest.json")
         except OSError as error:
-            raise UserError(f"the results cannot be kept in {path}: {error.strerror}; give another folder with --output") from None
+            raise UserError(
+                f"the results cannot be kept in {path}: {error.strerror}; give another folder with --output"
+            ) from None
         return cls(path, manifest, database)
 
     @classmethod
@@ -57,7 +59,9 @@ class RunFolder:
         try:
             return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
         except (OSError, ValueError) as error:
-            raise UserError(f"{path} is damaged ({error}); restore it or remove it to go on without") from None
+            raise UserError(
+                f"{path} is damaged ({error}); restore it or remove it to go on without"
+            ) from None
 
     def save_environment(self, environment: Mapping[str, Any]) -> None:
         """Once per run."""
@@ -70,7 +74,8 @@ class RunFolder:
                 _write_atomically(self.raw_path(record.ordinal, name), gzip.compress(content, 6, mtime=0))
         except OSError as error:
             raise UserError(
-                f"the output of step {record.ordinal} could not be kept in {self.path}: {error.strerror}; make room and resume: finished steps are safe"
+                f"the output of step {record.ordinal} could not be kept in {self.path}: {error.strerror}; "
+                "make room and resume: finished steps are safe"
             ) from None
         self._database.save(record)
 
@@ -93,7 +98,9 @@ class RunFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise UserError(f"{self.path} is being written by another leadline; wait for it or give another --output") from None
+                raise UserError(
+                    f"{self.path} is being written by another leadline; wait for it or give another --output"
+                ) from None
             yield
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from leadline.run.observe import caches
 from leadline.run.observe.caches import drop_caches, reason_caches_stay
 
 
@@ -48,7 +47,7 @@ def test_without_the_file_the_reason_is_given(tmp_path: Path) -> None:
 def test_a_refusal_is_one_sentence_with_its_cause(
     machine: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
 ) -> None:
-    monkeypatch.setattr(caches.os, "open", failing_open(number))
+    monkeypatch.setattr(os, "open", failing_open(number))
     drop = drop_caches(machine)
     assert not drop.dropped
     assert drop.reason is not None and words in drop.reason and drop.reason.endswith(".")

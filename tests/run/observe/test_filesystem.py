@@ -69,6 +69,16 @@ def test_the_way_down_from_a_volume_ends_on_its_disks(server: Machine) -> None:
     assert disk_names_under(server, Path("/data")) == ["nvme0n1", "nvme1n1"]
 
 
+def test_a_disk_reached_by_two_partitions_is_named_once(recorded: Recorded) -> None:
+    root = recorded("bonded_numa_server")
+    disk = "devices/pci0000:40/0000:40:01.2/0000:42:00.0/nvme/nvme1/nvme1n1"
+    (root / "sys" / disk / "nvme1n1p2").mkdir()
+    (root / "sys" / disk / "nvme1n1p2/partition").write_text("2")
+    (root / "sys/class/block/nvme1n1p2").symlink_to(f"../../{disk}/nvme1n1p2")
+    (root / "sys/devices/virtual/block/md0/slaves/nvme1n1p2").mkdir()
+    assert disk_names_under(Machine(root), Path("/data")) == ["nvme0n1", "nvme1n1"]
+
+
 def test_the_facts_of_each_device_are_its_own(server: Machine) -> None:
     volume, raid, disk, partition, remote = describe_block_devices(server, Path("/data"))
     assert (volume["kind"], volume["name_given"], volume["made_of"]) == ("dm", "vg0-data", ["md0"])

@@ -40,7 +40,10 @@ def not_from_the_devices(context: CellContext) -> Verdict | None:
         if context.trials.direct
         else "buffered reads"
     )
-    evidence = f"{what}: the block devices saw {percent(share)} of the bytes (at least {percent(HONEST_DEVICE_SHARE)})"
+    evidence = (
+        f"{what}: the block devices saw {percent(share)} of the bytes (at least "
+        f"{percent(HONEST_DEVICE_SHARE)})"
+    )
     return Verdict(VerdictName.CACHED, evidence, severity=HONEST_DEVICE_SHARE / max(share, 0.01))
 
 
@@ -58,7 +61,8 @@ def faster_than_the_device(context: CellContext) -> Verdict | None:
     if faster <= LARGEST_SHARE_BELOW_FLOOR:
         return None
     evidence = (
-        f"{percent(faster)} of the reads took less than {latency(floor_ns)}, the fastest confirmed answer of the device "
+        f"{percent(faster)} of the reads took less than {latency(floor_ns)}, the fastest confirmed "
+        "answer of the device "
         f"(at most {percent(LARGEST_SHARE_BELOW_FLOOR)})"
     )
     return Verdict(VerdictName.CACHED, evidence, severity=faster / LARGEST_SHARE_BELOW_FLOOR)
@@ -73,7 +77,8 @@ def second_pass_faster(context: CellContext) -> Verdict | None:
     if ratio <= SECOND_PASS:
         return None
     evidence = (
-        f"the first repeat read {bandwidth(passes[0])}, a later one {bandwidth(max(passes[1:]))}: {ratio:.2f} x "
+        f"the first repeat read {bandwidth(passes[0])}, a later one {bandwidth(max(passes[1:]))}: "
+        f"{ratio:.2f} x "
         f"(at most {SECOND_PASS} x)"
     )
     return Verdict(VerdictName.CACHED, evidence, severity=ratio / SECOND_PASS)

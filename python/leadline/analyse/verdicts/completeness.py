@@ -24,7 +24,10 @@ def _flush(context: CellContext) -> str | None:
     unflushed = any(trial.record.facts.get("buffered_without_flush") for trial in context.trials.trials)
     if context.is_read or not unflushed:
         return None
-    return "buffered writes were not flushed at the end (no end_fsync, no fsync_on_close): data may still lie in memory"
+    return (
+        "buffered writes were not flushed at the end (no end_fsync, no fsync_on_close): data may "
+        "still lie in memory"
+    )
 
 
 def _repeats(context: CellContext) -> str | None:

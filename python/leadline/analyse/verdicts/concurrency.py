@@ -26,7 +26,8 @@ def inert_axis(context: CellContext) -> Verdict | None:
     if LITTLE_LOW <= ratio <= LITTLE_HIGH or context.trials.least_overlap < LEAST_OVERLAP:
         return None
     evidence = (
-        f"Little's law gives an effective iodepth of {digits(kept / context.trials.jobs)} where {depth} was asked for "
+        f"Little's law gives an effective iodepth of {digits(kept / context.trials.jobs)} where "
+        f"{depth} was asked for "
         f"({percent(ratio)}; {percent(LITTLE_LOW)} to {percent(LITTLE_HIGH)} is right)"
     )
     severity = LITTLE_LOW / ratio if ratio < 1 else ratio / LITTLE_HIGH
@@ -39,14 +40,20 @@ def not_overlapping(context: CellContext) -> Verdict | None:
     share = overlap_share(worst)
     if share >= LEAST_OVERLAP:
         return None
-    evidence = f"jobs ran together for {percent(share)} of the window (at least {percent(LEAST_OVERLAP)}): {_ends(worst)}"
+    evidence = (
+        f"jobs ran together for {percent(share)} of the window (at least {percent(LEAST_OVERLAP)}): "
+        f"{_ends(worst)}"
+    )
     return Verdict(VerdictName.NOT_OVERLAPPING, evidence, severity=LEAST_OVERLAP / max(share, 0.01))
 
 
 def _ends(trial: Trial) -> str:
     runtimes = trial.job_runtimes_ns
     first, last = min(runtimes, key=runtimes.__getitem__), max(runtimes, key=runtimes.__getitem__)
-    return f"first done {_job(first)} after {seconds(runtimes[first])}, last done {_job(last)} after {seconds(runtimes[last])}"
+    return (
+        f"first done {_job(first)} after {seconds(runtimes[first])}, last done {_job(last)} after "
+        f"{seconds(runtimes[last])}"
+    )
 
 
 def _job(name: tuple[str, int]) -> str:

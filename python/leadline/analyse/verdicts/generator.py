@@ -30,7 +30,10 @@ def busy_machine(context: CellContext) -> Verdict | None:
     available = threads * context.trials.hosts
     if cores / available <= LARGEST_CPU_SHARE:
         return None
-    evidence = f"the engine used {digits(cores)} of {available:g} cores (at most {percent(LARGEST_CPU_SHARE)} of them)"
+    evidence = (
+        f"the engine used {digits(cores)} of {available:g} cores (at most {percent(LARGEST_CPU_SHARE)} "
+        "of them)"
+    )
     return Verdict(VerdictName.GENERATOR_BOUND, evidence, severity=cores / available / LARGEST_CPU_SHARE)
 
 

@@ -25,7 +25,8 @@ def unlike_repeats(context: CellContext) -> Verdict | None:
         return None
     known = "unknown" if floor is None else percent(floor)
     evidence = (
-        f"{len(values)} repeats lie between {bandwidth(min(values))} and {bandwidth(max(values))}, {percent(spread)} of "
+        f"{len(values)} repeats lie between {bandwidth(min(values))} and {bandwidth(max(values))}, "
+        f"{percent(spread)} of "
         f"their median (at most {percent(threshold)}; noise floor {known})"
     )
     return Verdict(VerdictName.UNLIKE_REPEATS, evidence, severity=spread / threshold)

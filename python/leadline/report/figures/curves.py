@@ -83,7 +83,7 @@ def chart(test: str, axis: str, by: str, held: str, curves: list[Curve], limits:
     ordered = sorted(curves, key=lambda curve: sort_key(dimension(curve, by)))
     return Chart(
         kind="throughput against latency",
-        keys={"test": test, "load": wording.setting_label(axis), "lines": lines_by(by), "held": held},
+        keys={"test": test, "points": wording.setting_label(axis), "lines": lines_by(by), "at": held},
         x=metric_axis(LATENCY, logarithmic=True),
         y=metric_axis("bandwidth", logarithmic=False),
         lines=tuple(line(curve, word(by, dimension(curve, by)), style) for style, curve in enumerate(ordered)),

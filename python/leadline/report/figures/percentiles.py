@@ -29,7 +29,7 @@ def percentile_chart(curve: Curve, held: str) -> Chart:
     """The percentiles of one curve; both axes double, so both are logarithmic."""
     return Chart(
         kind="latency percentiles",
-        keys={"test": curve.test, "load": wording.setting_label(curve.axis), "held": held},
+        keys={"test": curve.test, "points": wording.setting_label(curve.axis), "at": held},
         x=load_axis(curve),
         y=Axis("latency", "latency", "latency", logarithmic=True),
         lines=tuple(

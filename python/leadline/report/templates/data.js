@@ -1,6 +1,18 @@
 // Reads the columns that payload.py wrote and writes figures with their units, as wording.py does.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const data = await readData();
+
+// Small data stands in the page as plain JSON; what would make the page too large is packed.
+async function readData() {
+  const place = document.getElementById("data");
+  return JSON.parse(place.type === "application/json" ? place.textContent : await unpack(place));
+}
+
+async function unpack(place) {
+  const packed = Uint8Array.from(atob(place.textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
 
 // The three forms of columns.py as one function from row to value.
 function reader(column) {
@@ -14,7 +26,7 @@ function textReader(packed) {
   const seen = packed.shapes.map(() => 0);
   const ranks = packed.shape.map((shape) => seen[shape]++);
   const words = packed.shapes.map((shape) => shape.words.map(reader));
-  return (row) => words[packed.shape[row]].map((word) => word(ranks[row])).join(" ");
+  return (row) => words[packed.shape[row]].map((word) => word(ranks[row])).join("");
 }
 
 function readMetric(metric) {

@@ -40,6 +40,11 @@ class LazyTable {
     const row = element("tr");
     this.heads = this.columns.map((column, place) => {
       const head = element("th", null, { scope: "col", "aria-sort": "none", class: column.numeric ? "number" : "" });
+      if (!column.sort) {
+        head.removeAttribute("aria-sort");
+        head.append(element("span", column.label, { class: "unseen" }));
+        return head;
+      }
       const button = element("button", column.label, { type: "button" });
       button.addEventListener("click", () => this.sort(place));
       head.append(button);
@@ -55,6 +60,7 @@ class LazyTable {
     const ascending = this.sorted.column === place ? !this.sorted.ascending : true;
     this.sorted = { column: place, ascending };
     this.heads.forEach((head, other) => {
+      if (!this.columns[other].sort) return;
       head.setAttribute("aria-sort", other !== place ? "none" : ascending ? "ascending" : "descending");
     });
     this.order();

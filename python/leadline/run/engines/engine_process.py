@@ -22,7 +22,10 @@ def result_of(completed: Completed) -> tuple[dict[str, Any] | None, str | None]:
     """The result, or the reason why there is none."""
     if completed.exit_code != 0:
         said = completed.stderr.strip().splitlines()
-        return None, f"leadline-engine ended with exit code {completed.exit_code}: {said[-1] if said else 'no message'}"
+        return (
+            None,
+            f"leadline-engine ended with exit code {completed.exit_code}: {said[-1] if said else 'no message'}",
+        )
     try:
         return dict(json.loads(completed.stdout)), None
     except ValueError as error:

@@ -20,7 +20,19 @@ from leadline.store.records import Cell, Measurement, Scalar, Series
 RESULT = "fio.json"
 LOG_POINTS = 40
 """Points of throughput over time a cell should have at least, for steady state and intervals."""
-RESERVED_OPTIONS = frozenset({"directory", "output", "output_format", "name", "numjobs", "client", "server", "write_bw_log", "group_reporting"})
+RESERVED_OPTIONS = frozenset(
+    {
+        "directory",
+        "output",
+        "output_format",
+        "name",
+        "numjobs",
+        "client",
+        "server",
+        "write_bw_log",
+        "group_reporting",
+    }
+)
 """Leadline sets these itself; group_reporting would hide the jobs (axboe/fio #519)."""
 
 
@@ -34,7 +46,9 @@ class FioEngine:
         asked = {(name, str(step.cell["ioengine"])) for step in steps for name in _passed_options(step.cell)}
         for name, ioengine in sorted(asked):
             if name in RESERVED_OPTIONS:
-                raise UserError(f'fio option "{name}" is set by leadline itself; take it out of the experiment\'s `fio` table')
+                raise UserError(
+                    f'fio option "{name}" is set by leadline itself; take it out of the experiment\'s `fio` table'
+                )
             check_options([name], ioengine)
 
     def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
@@ -73,7 +87,9 @@ def expectation_of(step: Step) -> Expectation:
     return Expectation(jobs, step.expected_bytes, files * (int(step.cell["block_size"]) - 1))
 
 
-def collect_fio(invocation: Invocation, completed: Completed, expected: Expectation, facts: dict[str, Scalar]) -> Outcome:
+def collect_fio(
+    invocation: Invocation, completed: Completed, expected: Expectation, facts: dict[str, Scalar]
+) -> Outcome:
     """Reads what fio left in the scratch folder and cross-checks its totals."""
     text = _read(invocation.scratch / RESULT)
     raw = {"fio.json": text.encode(), "fio.stderr": completed.stderr.encode()}
@@ -99,7 +115,9 @@ def now_from_eta(line: str) -> Now | None:
     eta = fio_eta.parse(line)
     if eta is None:
         return None
-    return Now(eta.read_bytes_per_second + eta.write_bytes_per_second, eta.read_iops + eta.write_iops, eta.share_done)
+    return Now(
+        eta.read_bytes_per_second + eta.write_bytes_per_second, eta.read_iops + eta.write_iops, eta.share_done
+    )
 
 
 def _naming(cell: Cell) -> list[str]:
@@ -149,19 +167,29 @@ def _facts(step: Step) -> dict[str, Scalar]:
         facts["asked_runtime_ns"] = round(float(cell["runtime"]) * 1e9)
     flushes = ("end_fsync", "fsync_on_close", "fio.fsync", "fio.fdatasync", "fio.sync")
     writes = str(cell.get("rw", "")) in ("write", "randwrite", "rw", "randrw")
-    facts["buffered_without_flush"] = writes and not facts["direct"] and not any(cell.get(name) for name in flushes)
+    facts["buffered_without_flush"] = (
+        writes and not facts["direct"] and not any(cell.get(name) for name in flushes)
+    )
     return facts
 
 
-def _fault(output: fio_json.FioOutput, measurements: Sequence[Measurement], completed: Completed, expected: Expectation) -> str | None:
+def _fault(
+    output: fio_json.FioOutput,
+    measurements: Sequence[Measurement],
+    completed: Completed,
+    expected: Expectation,
+) -> str | None:
     """Why this must not count, whatever the exit code; the first that applies."""
     failed = next((job for job in output.jobs if job.error), None)
     operations = sum(measurement.operations for measurement in measurements)
     moved = sum(measurement.size_bytes for measurement in measurements)
+    said = _said(completed.stderr) or _said(" ".join(output.warnings)) or "no message"
     if failed is not None:
-        return f"fio's job {failed.use.job} ended with error {failed.error}: {_said(completed.stderr) or _said(' '.join(output.warnings)) or 'no message'}"
+        return f"fio's job {failed.use.job} ended with error {failed.error}: {said}"
     if not output.jobs:
-        return f"fio ran no job: {_said(completed.stderr) or _said(' '.join(output.warnings)) or 'no message'}"
+        return (
+            f"fio ran no job: {_said(completed.stderr) or _said(' '.join(output.warnings)) or 'no message'}"
+        )
     if operations == 0:
         return f"fio did no I/O (total_ios = 0): {_said(completed.stderr) or 'no message'}"
     if expected.jobs is not None and len(output.jobs) < expected.jobs:

@@ -29,12 +29,18 @@ def installed_fio() -> Fio:
     """Raises UserError when there is none or it does not answer."""
     path = shutil.which("fio")
     if not path:
-        raise UserError("fio is not installed; install it from your distribution, e.g. apt-get install fio or dnf install fio")
+        raise UserError(
+            "fio is not installed; install it from your distribution, e.g. apt-get install fio or dnf install fio"
+        )
     version = _ask(path, "--version").strip()
     if not version.startswith("fio-"):
-        raise UserError(f"{path} does not answer --version like fio ({version[:40]!r}); put the real fio first on PATH")
+        raise UserError(
+            f"{path} does not answer --version like fio ({version[:40]!r}); put the real fio first on PATH"
+        )
     listed = _ask(path, "--enghelp").splitlines()
-    return Fio(path, version, frozenset(line.strip() for line in listed if line.startswith("\t") and line.strip()))
+    return Fio(
+        path, version, frozenset(line.strip() for line in listed if line.startswith("\t") and line.strip())
+    )
 
 
 def check_ioengine(name: str) -> None:
@@ -43,17 +49,24 @@ def check_ioengine(name: str) -> None:
     if name.startswith("external:"):
         shared_object = name.removeprefix("external:")
         if "not loadable" in (answer := _ask(fio.path, f"--enghelp={shared_object}")) or "dlopen" in answer:
-            raise UserError(f"fio cannot load the external engine {shared_object}: {answer.strip().splitlines()[-1]}")
+            raise UserError(
+                f"fio cannot load the external engine {shared_object}: {answer.strip().splitlines()[-1]}"
+            )
         return
     if name not in fio.ioengines:
-        raise UserError(f'{fio.version} has no ioengine "{name}"{did_you_mean(name, fio.ioengines)} (its engines: fio --enghelp)')
+        raise UserError(
+            f'{fio.version} has no ioengine "{name}"{did_you_mean(name, fio.ioengines)} (its engines: fio --enghelp)'
+        )
 
 
 def check_options(names: Iterable[str], ioengine: str) -> None:
     """Raises UserError for an option that neither fio nor the engine knows."""
     for name in names:
         if not _known_option(name, ioengine):
-            raise UserError(f'fio has no option "{name}"{did_you_mean(name, _all_options(ioengine))} (in the experiment\'s `fio` table; see fio --cmdhelp=all)')
+            near = did_you_mean(name, _all_options(ioengine))
+            raise UserError(
+                f'fio has no option "{name}"{near} (in the experiment\'s `fio` table; see fio --cmdhelp=all)'
+            )
 
 
 @cache
@@ -69,7 +82,9 @@ def _known_option(name: str, ioengine: str) -> bool:
 
 @cache
 def _engine_options(ioengine: str) -> frozenset[str]:
-    return frozenset(_option_names(_ask(installed_fio().path, f"--enghelp={ioengine.removeprefix('external:')}")))
+    return frozenset(
+        _option_names(_ask(installed_fio().path, f"--enghelp={ioengine.removeprefix('external:')}"))
+    )
 
 
 def _all_options(ioengine: str) -> frozenset[str]:
@@ -83,7 +98,14 @@ def _option_names(text: str) -> Iterable[str]:
 @cache
 def _ask(path: str, question: str) -> str:
     try:
-        answer = subprocess.run([path, question], capture_output=True, text=True, timeout=ASK_TIMEOUT_SECONDS, check=False, errors="replace")
+        answer = subprocess.run(
+            [path, question],
+            capture_output=True,
+            text=True,
+            timeout=ASK_TIMEOUT_SECONDS,
+            check=False,
+            errors="replace",
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"{path} {question} gave no answer ({error}); check the fio installation") from None
     return answer.stdout + answer.stderr
@@ -94,8 +116,20 @@ def starts(ioengine: str) -> bool:
     """Whether the engine really starts here: io_uring may be listed and still be forbidden (sysctl, seccomp)."""
     fio = installed_fio()
     with tempfile.TemporaryDirectory(prefix="leadline-probe-") as folder:
-        argv = [fio.path, "--name=probe", f"--directory={folder}", "--size=4k", "--bs=4k", "--rw=write", f"--ioengine={ioengine}", "--output-format=json"]
+        argv = [
+            fio.path,
+            "--name=probe",
+            f"--directory={folder}",
+            "--size=4k",
+            "--bs=4k",
+            "--rw=write",
+            f"--ioengine={ioengine}",
+            "--output-format=json",
+        ]
         try:
-            return subprocess.run(argv, capture_output=True, timeout=ASK_TIMEOUT_SECONDS, check=False).returncode == 0
+            return (
+                subprocess.run(argv, capture_output=True, timeout=ASK_TIMEOUT_SECONDS, check=False).returncode
+                == 0
+            )
         except (OSError, subprocess.TimeoutExpired):
             return False

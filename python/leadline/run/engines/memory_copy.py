@@ -36,10 +36,11 @@ class MemoryCopyEngine:
         size_bytes, runtime_ns = int(document["copied_bytes"]), int(document["runtime_ns"])
         operations = size_bytes // int(step.cell["block_size"])
         mean_ns = runtime_ns * int(step.cell["numjobs"]) / max(operations, 1)
-        measurement = Measurement("local", 0, Direction.READ, operations, size_bytes, runtime_ns, Latency(operations, mean_ns))
+        measurement = Measurement(
+            "local", 0, Direction.READ, operations, size_bytes, runtime_ns, Latency(operations, mean_ns)
+        )
         return Outcome(measurements=(measurement,), raw=raw)
 
     def now(self, line: str) -> Now | None:
         """It prints its result only."""
         return None
-

@@ -30,7 +30,9 @@ class PacedEngine:
         for step in steps:
             passed = [name for name in step.cell if name.startswith("fio.")]
             if passed:
-                raise UserError(f'experiment "{step.experiment}" uses the paced engine, which has no fio option "{passed[0][4:]}"; take it out')
+                raise UserError(
+                    f'experiment "{step.experiment}" uses the paced engine, which has no fio option "{passed[0][4:]}"; take it out'
+                )
 
     def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
         """Writes the engine's step and calls it."""
@@ -38,7 +40,9 @@ class PacedEngine:
         assert step.layout is not None
         document = {
             "workload": "paced",
-            "files": [str(path) for path in layout_files(replace(step.layout, jobs=int(cell["numjobs"])), data)],
+            "files": [
+                str(path) for path in layout_files(replace(step.layout, jobs=int(cell["numjobs"])), data)
+            ],
             "rw": cell["rw"],
             "read_percentage": cell.get("read_percentage"),
             "block_size_bytes": cell["block_size"],
@@ -51,7 +55,11 @@ class PacedEngine:
             "seed": step.seed,
             "drain_limit_ns": DRAIN_LIMIT_NS,
         }
-        return invocation_of({key: value for key, value in document.items() if value is not None}, scratch, step.timeout_seconds)
+        return invocation_of(
+            {key: value for key, value in document.items() if value is not None},
+            scratch,
+            step.timeout_seconds,
+        )
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
         """Operations that were never served make the step fail: its latencies would lack the worst."""
@@ -64,7 +72,16 @@ class PacedEngine:
             throughput=_throughput(document["series"]),
             reason=_fault(document),
             raw=raw,
-            facts={key: document[key] for key in ("scheduled", "served", "unserved", "offered_rate_per_second", "achieved_rate_per_second")},
+            facts={
+                key: document[key]
+                for key in (
+                    "scheduled",
+                    "served",
+                    "unserved",
+                    "offered_rate_per_second",
+                    "achieved_rate_per_second",
+                )
+            },
         )
 
     def now(self, line: str) -> Now | None:
@@ -92,7 +109,10 @@ def _throughput(series: Sequence[Mapping[str, int]]) -> tuple[Series, ...]:
     widths = [end - start for start, end in zip([0, *ends], ends, strict=False)]
     result = []
     for direction in (Direction.READ, Direction.WRITE):
-        rates = [each[f"{direction}_bytes"] * 1e9 / max(width, 1) for each, width in zip(series, widths, strict=True)]
+        rates = [
+            each[f"{direction}_bytes"] * 1e9 / max(width, 1)
+            for each, width in zip(series, widths, strict=True)
+        ]
         if any(rates):
             result.append(Series(str(direction), "B/s", ends, rates))
     return tuple(result)
@@ -102,10 +122,11 @@ def _fault(document: Mapping[str, Any]) -> str | None:
     errors = [error for job in document["jobs"] for error in job["errors"]]
     if errors:
         count = sum(error["count"] for error in errors)
-        return f"{count} of {document['scheduled']} operations failed, most with {max(errors, key=lambda error: error['count'])['name']}"
+        most = max(errors, key=lambda error: error["count"])["name"]
+        return f"{count} of {document['scheduled']} operations failed, most with {most}"
     if document["unserved"]:
         return (
-            f"{document['unserved']} of {document['scheduled']} operations were not served in time at {document['offered_rate_per_second']:.0f}/s: "
-            "the offered rate is above what the target can do"
+            f"{document['unserved']} of {document['scheduled']} operations were not served in time: the offered "
+            f"{document['offered_rate_per_second']:.0f}/s are above what the target can do"
         )
     return None

@@ -29,7 +29,9 @@ class LocalHost:
         self._process: subprocess.Popen[str] | None = None
         self._interrupted = False
 
-    def run(self, invocation: Invocation, on_start: Callable[[int], None], on_line: Callable[[str], None]) -> Completed:
+    def run(
+        self, invocation: Invocation, on_start: Callable[[int], None], on_line: Callable[[str], None]
+    ) -> Completed:
         """Runs under supervision. A command that cannot start is a Completed with a reason."""
         report = invocation.scratch / "supervision.json"
         try:
@@ -45,7 +47,13 @@ class LocalHost:
                 start_new_session=True,  # Ctrl-C reaches leadline only, which then decides
             )
         except OSError as error:
-            return Completed(None, "", "", 0, reason=f"the engine could not be started: {error.strerror} ({error.filename})")
+            return Completed(
+                None,
+                "",
+                "",
+                0,
+                reason=f"the engine could not be started: {error.strerror} ({error.filename})",
+            )
         on_start(self._process.pid)
         stdout, stderr = _read_both(self._process, on_line)
         self._process.wait()
@@ -72,7 +80,9 @@ def _read_both(process: subprocess.Popen[str], on_line: Callable[[str], None]) -
     """Both pipes to their end, at once, so that neither fills up and blocks the engine."""
     assert process.stdout is not None and process.stderr is not None
     errors: list[str] = []
-    reader = threading.Thread(target=lambda: errors.append(_kept(process.stderr, lambda line: None)), daemon=True)
+    reader = threading.Thread(
+        target=lambda: errors.append(_kept(process.stderr, lambda line: None)), daemon=True
+    )
     reader.start()
     output = _kept(process.stdout, on_line)
     reader.join()
@@ -95,7 +105,14 @@ def _completed(report: Path, stdout: str, stderr: str, interrupted: bool) -> Com
         document = json.loads(report.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         said = stderr.strip().splitlines()
-        return Completed(None, stdout, stderr, 0, interrupted=interrupted, reason=f"its supervisor left no report: {said[-1] if said else 'it was killed'}")
+        return Completed(
+            None,
+            stdout,
+            stderr,
+            0,
+            interrupted=interrupted,
+            reason=f"its supervisor left no report: {said[-1] if said else 'it was killed'}",
+        )
     return Completed(
         exit_code=document["exit_code"],
         stdout=stdout,

@@ -34,7 +34,9 @@ class WorkDirectory:
         """Checks and marks the directory; raises UserError when it is unfit."""
         path = check_directory(self._path)
         self._claim(path)
-        remove_own_folders(path)  # left by a leadline that was killed: they are ours and would count as used space
+        remove_own_folders(
+            path
+        )  # left by a leadline that was killed: they are ours and would count as used space
         check_space(path, self._space_bytes)
         self._path, self._device = path, path.stat().st_dev
         return path
@@ -48,9 +50,13 @@ class WorkDirectory:
             self._marker.write(json.dumps({"made_by": "leadline", "process": os.getpid()}) + "\n")
             self._marker.flush()
         except BlockingIOError:
-            raise UserError(f"another leadline is working in {path}; wait for it or give another directory") from None
+            raise UserError(
+                f"another leadline is working in {path}; wait for it or give another directory"
+            ) from None
         except OSError as error:
-            raise UserError(f"{path} cannot be written ({error.strerror}); point leadline at a directory you may write to") from None
+            raise UserError(
+                f"{path} cannot be written ({error.strerror}); point leadline at a directory you may write to"
+            ) from None
 
     def check(self) -> str | None:
         """None while the directory is there, marked, and on the same filesystem as at the start."""
@@ -84,17 +90,25 @@ def check_directory(path: Path) -> Path:
     except OSError as error:
         raise UserError(f"{path} cannot be used: {error.strerror}") from None
     if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
-        raise UserError(f"{path} is a device; leadline writes only into directories, so that nothing on a disk is lost")
+        raise UserError(
+            f"{path} is a device; leadline writes only into directories, so that nothing on a disk is lost"
+        )
     if not stat.S_ISDIR(mode):
         raise UserError(f"{path} is not a directory; point leadline at an empty one")
     path = path.resolve()
     if os.path.ismount(path):
-        raise UserError(f"{path} is the root of a mounted filesystem; make a directory inside it: mkdir {path / 'leadline'}")
+        raise UserError(
+            f"{path} is the root of a mounted filesystem; make a directory inside it: mkdir {path / 'leadline'}"
+        )
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        raise UserError(f"{path} may not be written by this user; choose another directory or change its owner")
+        raise UserError(
+            f"{path} may not be written by this user; choose another directory or change its owner"
+        )
     foreign = [entry.name for entry in path.iterdir() if entry.name != MARKER]
     if foreign and not (path / MARKER).is_file():
-        raise UserError(f"{path} is not empty ({sorted(foreign)[0]!r} is in it) and not marked as leadline's; give an empty directory")
+        raise UserError(
+            f"{path} is not empty ({sorted(foreign)[0]!r} is in it) and not marked as leadline's; give an empty directory"
+        )
     return path
 
 
@@ -103,7 +117,8 @@ def check_space(path: Path, needed_bytes: int) -> None:
     free = shutil.disk_usage(path).free
     if needed_bytes * 1.05 > free:
         raise UserError(
-            f"{path} has {free / 2**30:.1f} GiB free and the plan needs {needed_bytes / 2**30:.1f} GiB; make room or scale it down with --scale 1/16"
+            f"{path} has {free / 2**30:.1f} GiB free and the plan needs {needed_bytes / 2**30:.1f} GiB; "
+            "make room or scale it down with --scale 1/16"
         )
 
 
@@ -120,5 +135,11 @@ def remove_job_files(path: Path, sections: frozenset[str]) -> None:
     """Removes what fio named after a job file's sections (`section.job.file`, where the file names its own directory)."""
     for entry in path.iterdir():
         section, job, file = entry.name.rsplit(".", 2) if entry.name.count(".") >= 2 else ("", "", "")
-        if section in sections and job.isdigit() and file.isdigit() and entry.is_file() and not entry.is_symlink():
+        if (
+            section in sections
+            and job.isdigit()
+            and file.isdigit()
+            and entry.is_file()
+            and not entry.is_symlink()
+        ):
             entry.unlink(missing_ok=True)

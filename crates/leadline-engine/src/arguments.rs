@@ -1,0 +1,59 @@
+//! The command line, from which clap makes parser and help.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "leadline-engine", version, about = "Performs and guards the timed steps of leadline")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a command that must neither hang nor outlive whoever started it
+    Supervise(Supervise),
+    /// Perform one step and print its result as JSON
+    Run {
+        /// File that holds the step as JSON, or - for standard input
+        step: PathBuf,
+    },
+    /// Print or write the JSON schemas of what this program reads and writes
+    Schema(Schema),
+}
+
+#[derive(Args)]
+pub struct Supervise {
+    /// Kill the command and all its descendants after this many milliseconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_MILLISECONDS))]
+    pub timeout_ms: u64,
+    /// How long the command may take to finish once it was interrupted
+    #[arg(long, value_name = "G", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(..=MOST_MILLISECONDS))]
+    pub grace_ms: u64,
+    /// Write what was observed to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Process without which the command must not run; default: whoever started this one
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub parent: Option<i32>,
+    /// The command and its arguments, after --
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// A century: more cannot be meant, and less than what would overflow in nanoseconds.
+const MOST_MILLISECONDS: u64 = 100 * 365 * 24 * 3600 * 1000;
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct Schema {
+    /// Which schema to print
+    #[arg(value_parser = crate::schemas::NAMES)]
+    pub name: Option<String>,
+    /// Write all schemas into this directory
+    #[arg(long, value_name = "DIR")]
+    pub all: Option<PathBuf>,
+}

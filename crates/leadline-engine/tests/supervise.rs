@@ -1,0 +1,205 @@
+//! What the supervisor promises about the life and death of other processes.
+//!
+//! Every process of a test inherits the write end of one pipe as its standard output. The pipe therefore ends
+//! exactly when the last of them has: no test needs to look for processes, nor to wait and hope.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{kill, Signal};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Prints "ready" from a grandchild that has left session, process group and parent, as fio's jobs and
+/// daemons do, then sleeps for longer than any test may last.
+const DAEMON: &str = r#"(setsid sh -c 'echo ready; exec sleep 60' &)"#;
+const LIMIT: Duration = Duration::from_secs(20);
+
+struct Supervised {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    directory: TempDir,
+    begun: Instant,
+}
+
+fn engine() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_leadline-engine"))
+}
+
+/// Starts `sh -c SCRIPT` under the supervisor.
+fn supervise(options: &[&str], script: &str) -> Supervised {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = engine();
+    command.arg("supervise").args(options).arg("--report").arg(directory.path().join("report.json"));
+    command.args(["--", "sh", "-c", script]);
+    Supervised::start(command, directory)
+}
+
+impl Supervised {
+    fn start(mut command: Command, directory: TempDir) -> Self {
+        let begun = Instant::now();
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        Self { process, output, directory, begun }
+    }
+
+    fn await_line(&mut self, expected: &str) {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), expected);
+    }
+
+    /// Returns once every process that holds the pipe has ended, and what they still wrote.
+    fn await_silence(&mut self) -> String {
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        assert!(self.begun.elapsed() < LIMIT, "somebody lived on");
+        rest
+    }
+
+    fn end(mut self) -> (ExitStatus, Value) {
+        self.await_silence();
+        let status = self.process.wait().unwrap();
+        let report = std::fs::read(self.directory.path().join("report.json")).unwrap();
+        (status, serde_json::from_slice(&report).unwrap())
+    }
+
+    fn send(&self, signal: Signal) {
+        kill(Pid::from_raw(self.process.id() as i32), signal).unwrap();
+    }
+}
+
+#[test]
+fn the_exit_code_of_the_command_is_passed_on_and_reported() {
+    let (status, report) = supervise(&["--timeout-ms", "60000"], "exit 7").end();
+    assert_eq!(status.code(), Some(7));
+    assert_eq!((&report["exit_code"], &report["signal"]), (&Value::from(7), &Value::Null));
+    assert_eq!((&report["timed_out"], &report["interrupted"]), (&Value::from(false), &Value::from(false)));
+    assert_eq!(report["killed_descendants"], 0);
+}
+
+#[test]
+fn a_command_that_dies_of_a_signal_yields_128_and_its_number() {
+    let (status, report) = supervise(&["--timeout-ms", "60000"], "kill -TERM $$").end();
+    assert_eq!(status.code(), Some(128 + 15));
+    assert_eq!((&report["exit_code"], &report["signal"]), (&Value::Null, &Value::from(15)));
+}
+
+#[test]
+fn a_command_that_does_not_exist_yields_127_and_one_sentence() {
+    let output =
+        engine().args(["supervise", "--timeout-ms", "1000", "--", "no-such-program"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(127));
+    let sentence = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(sentence, "leadline-engine: no-such-program was not found: is it installed?\n");
+}
+
+#[test]
+fn a_timeout_kills_grandchildren_that_left_session_and_parent() {
+    let script = format!("{DAEMON}; {DAEMON}; exec sleep 60");
+    let (status, report) = supervise(&["--timeout-ms", "1000"], &script).end();
+    assert_eq!(status.code(), Some(124));
+    assert_eq!((&report["timed_out"], &report["signal"]), (&Value::from(true), &Value::from(9)));
+    assert_eq!(report["killed_descendants"], 3);
+    assert_eq!(report["surviving_descendants"], 0);
+    let wall_ns = report["wall_ns"].as_u64().unwrap();
+    assert!((1_000_000_000..10_000_000_000).contains(&wall_ns), "{wall_ns}");
+}
+
+#[test]
+fn what_a_finished_command_leaves_behind_is_killed() {
+    let (status, report) =
+        supervise(&["--timeout-ms", "60000"], &format!("{DAEMON}; read _ < /dev/null")).end();
+    assert_eq!(status.code(), Some(1));
+    assert_eq!((&report["timed_out"], &report["interrupted"]), (&Value::from(false), &Value::from(false)));
+    assert!(report["killed_descendants"].as_u64().unwrap() >= 1);
+}
+
+#[test]
+fn everything_ends_when_the_parent_is_killed() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut parent = Command::new("sh"); // the "true" keeps the shell from becoming the supervisor
+    parent.args(["-c", r#""$0" supervise --timeout-ms 60000 -- sh -c "$1"; true"#]);
+    parent.args([env!("CARGO_BIN_EXE_leadline-engine"), &format!("{DAEMON}; exec sleep 60")]);
+    let mut family = Supervised::start(parent, directory);
+    family.await_line("ready");
+    family.send(Signal::SIGKILL);
+    family.await_silence();
+    assert_eq!(family.process.wait().unwrap().signal(), Some(9));
+}
+
+#[test]
+fn the_end_of_the_thread_that_started_it_is_not_the_end_of_the_parent() {
+    let script = "echo ready; read line; exit 5";
+    let start = move || {
+        let mut supervised = supervise(&["--timeout-ms", "60000"], script);
+        supervised.await_line("ready"); // the tie to this thread exists before it ends
+        supervised
+    };
+    let mut supervised = std::thread::spawn(start).join().unwrap();
+    supervised.process.stdin.take().unwrap().write_all(b"go on\n").unwrap();
+    let (status, report) = supervised.end();
+    assert_eq!(status.code(), Some(5));
+    assert_eq!(report["interrupted"], false);
+}
+
+#[test]
+fn a_parent_that_is_already_gone_starts_nothing() {
+    let output = engine()
+        .args(["supervise", "--timeout-ms", "1000", "--parent", "1", "--", "echo", "started"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(125));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("not our parent any more"));
+}
+
+#[test]
+fn an_interrupted_command_may_finish_what_it_writes() {
+    let script = "trap 'echo last words; exit 3' INT; echo ready; while :; do sleep 0.01; done";
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let mut supervised = supervise(&["--timeout-ms", "60000"], script);
+        supervised.await_line("ready");
+        supervised.send(signal);
+        supervised.await_line("last words");
+        let (status, report) = supervised.end();
+        assert_eq!(status.code(), Some(3));
+        assert_eq!((&report["interrupted"], &report["timed_out"]), (&Value::from(true), &Value::from(false)));
+    }
+}
+
+#[test]
+fn an_interrupted_command_that_does_not_stop_is_killed_after_the_grace_time() {
+    let script = "trap '' INT; echo ready; while :; do sleep 0.01; done";
+    let mut supervised = supervise(&["--timeout-ms", "60000", "--grace-ms", "100"], script);
+    supervised.await_line("ready");
+    supervised.send(Signal::SIGINT);
+    let (status, report) = supervised.end();
+    assert_eq!(status.code(), Some(128 + 9));
+    assert_eq!((&report["interrupted"], &report["timed_out"]), (&Value::from(true), &Value::from(false)));
+}
+
+#[test]
+fn the_resources_of_grandchildren_are_in_the_report() {
+    // A shell counts in a grandchild, so that none of the time is the command's own.
+    let script = "sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; true";
+    let (_, report) = supervise(&["--timeout-ms", "60000"], script).end();
+    let number = |field: &str| report[field].as_u64().unwrap();
+    assert!(number("user_cpu_ns") + number("system_cpu_ns") > 20_000_000, "{report}");
+    assert!(number("user_cpu_ns") + number("system_cpu_ns") <= 2 * number("wall_ns"), "{report}");
+    assert!(number("max_resident_bytes") > 500_000, "{report}");
+}
+
+#[test]
+fn a_report_without_a_place_is_refused_before_the_command_runs() {
+    let output = engine()
+        .args(["supervise", "--timeout-ms", "1000", "--report", "/nowhere/report.json", "--", "echo", "ran"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("/nowhere/report.json"));
+}

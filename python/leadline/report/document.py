@@ -1,0 +1,144 @@
+"""Results as one JSON document for programs (`--json`).
+
+Top level: `format` (1; rises when a key changes its meaning or goes), `leadline` (version), `runs` (list). A run:
+
+| key | meaning |
+|---|---|
+| `label`, `directory`, `created_utc`, `source`, `seed`, `scale` | what was sounded, when, how |
+| `answers` | list of `question`, `sentence`, `measured` |
+| `doubts` | list of `name`, `sentence`, `cells` (how many it touches) |
+| `reference` | `ceiling_iops` (1/s), `memory_copy_bytes_per_second`, `noise_floor` (share), `limits_bytes_per_second` by test; null = not measured |
+| `cells` | list of cells, below |
+| `failed` | list of `experiment`, `cell`, `repeat`, `reason`, `command` |
+| `curves` | list of `test`, `axis`, `fixed`, `loads`, `cells` (places in `cells`), `saturation` (null or peak_bytes_per_second, peak_load, onset_load, knee_load, censored, collapse_load) |
+| `planned_cells`, `missing_cells`, `warnings` | what is not there, what engines printed |
+
+A cell: `experiment`, `test`, `direction`, `settings` (sizes in bytes, durations in seconds), `repeats`, `concurrency`, `effective_concurrency`,
+`operations`, `size_bytes`, `verdicts` (list of `name`, `evidence`, `metrics`), `resources` (the unit is in the key), `command`, and
+`metrics`: by name `value`, `low`, `high` (95 % interval, null where there is none), `n`, `method`, `valid`, `unit`, where unit is
+"bytes/s" for bandwidth, "1/s" for iops and "ns" for latencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from leadline import __version__
+from leadline.analyse.results import CellResult, Curve, FailedCell, Reference, Results
+from leadline.report import wording
+from leadline.report.cell_numbers import CellNumbers
+
+FORMAT = 1
+UNITS = {"bandwidth": "bytes/s", "rate": "1/s", "latency": "ns"}
+
+
+def document(results: Sequence[Results]) -> dict[str, Any]:
+    """The whole document, JSON-ready."""
+    return {"format": FORMAT, "leadline": __version__, "runs": [run_entry(one) for one in results]}
+
+
+def run_entry(one: Results) -> dict[str, Any]:
+    """One run."""
+    numbers = CellNumbers(one.cells)
+    return {
+        "label": one.label,
+        "directory": one.manifest.directory,
+        "created_utc": one.manifest.created_utc,
+        "source": one.manifest.source,
+        "seed": one.manifest.seed,
+        "scale": one.manifest.scale,
+        "answers": [
+            {"question": answer.question, "sentence": answer.sentence, "measured": answer.measured} for answer in one.answers
+        ],
+        "doubts": [asdict(doubt) for doubt in one.doubts],
+        "reference": reference_entry(one.reference),
+        "cells": [cell_entry(cell) for cell in one.cells],
+        "failed": [failed_entry(cell) for cell in one.failed],
+        "curves": [curve_entry(curve, numbers) for curve in one.curves],
+        "planned_cells": one.planned_cells,
+        "missing_cells": one.missing_cells,
+        "warnings": list(one.warnings),
+    }
+
+
+def reference_entry(reference: Reference) -> dict[str, Any]:
+    """Limits and baselines."""
+    return {
+        "ceiling_iops": reference.ceiling_iops,
+        "memory_copy_bytes_per_second": reference.memory_copy_bytes_per_second,
+        "noise_floor": reference.noise_floor,
+        "limits_bytes_per_second": dict(reference.limits),
+    }
+
+
+def cell_entry(cell: CellResult) -> dict[str, Any]:
+    """One cell with all its figures."""
+    return {
+        "experiment": cell.experiment,
+        "test": cell.test,
+        "direction": str(cell.direction),
+        "settings": dict(cell.cell),
+        "repeats": cell.repeats,
+        "concurrency": cell.concurrency,
+        "effective_concurrency": cell.effective_concurrency,
+        "operations": cell.operations,
+        "size_bytes": cell.size_bytes,
+        "metrics": metric_entries(cell),
+        "verdicts": [
+            {"name": str(verdict.name), "evidence": verdict.evidence, "metrics": list(verdict.metrics)}
+            for verdict in cell.verdicts
+        ],
+        "resources": dict(cell.resources),
+        "command": cell.command,
+    }
+
+
+def metric_entries(cell: CellResult) -> Mapping[str, dict[str, Any]]:
+    """Every metric with its interval and whether it may be believed."""
+    return {
+        name: {
+            "value": one.value,
+            "low": one.low,
+            "high": one.high,
+            "n": one.n,
+            "method": one.method,
+            "valid": cell.valid(name),
+            "unit": UNITS[wording.scale_of(name)],
+        }
+        for name, one in cell.metrics.items()
+    }
+
+
+def failed_entry(cell: FailedCell) -> dict[str, Any]:
+    """A step without a figure."""
+    return {
+        "experiment": cell.experiment,
+        "cell": dict(cell.cell),
+        "repeat": cell.repeat,
+        "reason": cell.reason,
+        "command": cell.command,
+    }
+
+
+def curve_entry(curve: Curve, numbers: CellNumbers) -> dict[str, Any]:
+    """A curve whose cells are given by their places in the run."""
+    found = curve.saturation
+    return {
+        "experiment": curve.experiment,
+        "test": curve.test,
+        "axis": curve.axis,
+        "fixed": dict(curve.fixed),
+        "loads": list(curve.loads),
+        "cells": [numbers[cell] for cell in curve.cells],
+        "saturation": found
+        and {
+            "peak_bytes_per_second": found.peak,
+            "peak_load": found.peak_load,
+            "onset_load": found.onset_load,
+            "knee_load": found.knee_load,
+            "censored": found.censored,
+            "collapse_load": found.collapse_load,
+        },
+    }
