@@ -80,7 +80,7 @@ def word(name: str, value: Scalar | None) -> str:
 
 def chart(test: str, axis: str, by: str, held: str, curves: list[Curve], limits: tuple[Limit, ...]) -> Chart:
     """One chart; lines in the order of the dimension's values, so that colours keep their meaning."""
-    ordered = sorted(curves, key=lambda curve: sort_key(dimension(curve, by)))
+    ordered = curves if by == "run" else sorted(curves, key=lambda curve: sort_key(dimension(curve, by)))
     return Chart(
         kind="throughput against latency",
         keys={"test": test, "points": wording.setting_label(axis), "lines": lines_by(by), "at": held},

@@ -46,10 +46,10 @@ def bandwidth_depth(one: Results) -> Depth:
     memory = layer("memory copy", reference.memory_copy_bytes_per_second, "not measured", None)
     hardware = [memory]
     if "network" in reference.limits:
-        hardware.append(layer("network, nominal", reference.limits["network"], "", memory))
+        hardware.append(layer("nominal network", reference.limits["network"], "", memory))
     layers = list(hardware)
     for test in tests_of(one):
-        nominal = layer(f"{test}, nominal limit", nominal_limit(reference, test), "not stated in the campaign", memory)
+        nominal = layer(f"{test}, nominal limit", nominal_limit(reference, test), "not stated", memory)
         upper = next((upper for upper in (nominal, *reversed(hardware)) if upper.value), None)
         layers += [nominal, best_layer(one, test, "bandwidth", upper)]
     return Depth(one.label, "Bandwidth", "bandwidth", tuple(layers))
@@ -57,7 +57,7 @@ def bandwidth_depth(one: Results) -> Depth:
 
 def rate_depth(one: Results) -> Depth:
     """The load generator alone, then the best measured cell of each test."""
-    ceiling = layer("generator alone, one job", one.reference.ceiling_iops, "not measured", None)
+    ceiling = layer("generator alone (one job)", one.reference.ceiling_iops, "not measured", None)
     best = [best_layer(one, test, "iops", ceiling) for test in tests_of(one)]
     return Depth(one.label, "Operations", "rate", (ceiling, *best))
 
@@ -98,4 +98,4 @@ def layer(
         return Layer(label, None, absent)
     if above is None or not above.value:
         return Layer(label, value, doubtful=doubtful, detail=detail)
-    return Layer(label, value, "", above.label, value / above.value, doubtful, detail)
+    return Layer(label, value, "", above.label.split(", ")[-1], value / above.value, doubtful, detail)

@@ -95,7 +95,7 @@ function drawThroughput(place, item, latency) {
   }));
   const xs = traces.flatMap((trace) => trace.x);
   const most = Math.max(...traces.flatMap((trace) => trace.y));
-  const limits = (data.limits[item.keys[0]] || []).map(([label, value]) => ({ label, value: value / up.size }));
+  const limits = (data.limits[item.keys[0]] || []).map(([label, value]) => ({ words: `${label} ${measure("bandwidth", value)}`, value: value / up.size }));
   const [near, far] = [limits.filter((limit) => limit.value <= 2.5 * most), limits.filter((limit) => limit.value > 2.5 * most)];
   const top = Math.max(most, ...near.map((limit) => limit.value)) * 1.08;
   const layout = {
@@ -104,9 +104,9 @@ function drawThroughput(place, item, latency) {
     yaxis: flatAxis(`bandwidth, ${up.symbol}`, false, { range: [0, top] }),
     legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
     shapes: near.map(limitShape),
-    annotations: near.map((limit) => limitWords(limit, up)),
+    annotations: near.map(limitWords),
   };
-  say("throughput", far.length ? `Above the picture: ${far.map((limit) => `${limit.label} ${digits(limit.value)} ${up.symbol}`).join(", ")}.` : "");
+  say("throughput", far.length ? `Above the picture: ${far.map((limit) => limit.words).join(", ")}.` : "");
   return draw(place, [...traces, starTrace(stars, seriesColour)], layout);
 }
 
@@ -130,9 +130,8 @@ function limitShape(limit) {
   return { type: "line", xref: "paper", x0: 0, x1: 1, y0: limit.value, y1: limit.value, line: { dash: "dash", width: 1.5, color: cssValue("--soft") } };
 }
 
-function limitWords(limit, unit) {
-  const text = plain(`${limit.label} ${digits(limit.value)} ${unit.symbol}`);
-  return { xref: "paper", x: 1, xanchor: "right", y: limit.value, yanchor: "bottom", showarrow: false, text, font: { color: cssValue("--soft"), size: 12 } };
+function limitWords(limit) {
+  return { xref: "paper", x: 1, xanchor: "right", y: limit.value, yanchor: "bottom", showarrow: false, text: plain(limit.words), font: { color: cssValue("--soft"), size: 12 } };
 }
 
 function startPercentiles() {

@@ -164,7 +164,13 @@ function pointTrace(item, metric, shown, valid) {
   };
 }
 
-const FRONT = { x: -1.25, y: -1.35, z: 0.75 };
+const FRONT = { x: -1.3, y: -1.4, z: 0.8 };
+
+// A narrow picture needs more distance to hold the whole surface.
+function front(place) {
+  const distance = Math.max(1, 900 / place.clientWidth / 1.3);
+  return { x: FRONT.x * distance, y: FRONT.y * distance, z: FRONT.z * distance };
+}
 
 async function drawSpace(place, item, metric) {
   const cells = gridCells(item).filter((cell) => hasValue(cell, metric));
@@ -181,7 +187,7 @@ async function drawSpace(place, item, metric) {
       zaxis: { title: { text: `${metricNamed[metric].label}, ${unit.symbol}` }, ...height, ...spaceColours() },
       aspectmode: "manual",
       aspectratio: { x: 1.3, y: 1.15, z: 0.85 },
-      camera: { eye: { ...FRONT }, center: { x: 0, y: 0, z: -0.08 } },
+      camera: { eye: front(place), center: { x: 0, y: 0, z: -0.16 } },
     },
   };
   await draw(place, spaceTraces(item, metric, unit), layout);
@@ -194,7 +200,7 @@ function addCameraButtons(tools, place) {
     ["Turn right", ({ x, y, z }) => turned(x, y, z, -Math.PI / 8)],
     ["Nearer", ({ x, y, z }) => ({ x: x / 1.2, y: y / 1.2, z: z / 1.2 })],
     ["Farther", ({ x, y, z }) => ({ x: x * 1.2, y: y * 1.2, z: z * 1.2 })],
-    ["Front", () => ({ ...FRONT })],
+    ["Front", () => front(place)],
   ];
   moves.forEach(([words, move]) => {
     const button = element("button", words, { type: "button" });
