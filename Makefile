@@ -8,7 +8,7 @@ MINUTES ?= 3
 RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock rust-toolchain.toml
 SOURCES := $(shell find python -type f -not -name '*.pyc') pyproject.toml README.md
 
-.PHONY: run test check lock wheel schemas golden clean help
+.PHONY: run test check lock wheel schemas reference clean help
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -27,15 +27,19 @@ test: $(BIN)/.developing ## Every test, Rust and Python, on real fio and a real 
 check: $(BIN)/.developing ## Lint, types, import layers, schema drift
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff check python tests benchmarks
-	$(BIN)/ruff format --check python tests benchmarks
+	$(BIN)/ruff check python tests benchmarks tools
+	$(BIN)/ruff format --check python tests benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/leadline schema | diff - schemas/campaign.schema.json
+	$(BIN)/python tools/write_reference.py build/reference && diff -r build/reference docs/reference
 
 schemas: $(BIN)/.installed ## Write the schemas of the seam anew
 	$(BIN)/leadline schema > schemas/campaign.schema.json
 	$(BIN)/leadline-engine schema --all schemas
+
+reference: $(BIN)/.installed ## Write docs/reference anew
+	$(BIN)/python tools/write_reference.py docs/reference
 
 wheel: $(BIN)/.locked ## Build the wheel into dist/
 	$(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

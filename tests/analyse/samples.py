@@ -98,7 +98,7 @@ def record(
     """A finished step without anything to object to, unless the test puts it there."""
     size_bytes = sum(part.size_bytes for part in measurements)
     direction = measurements[0].direction if measurements else Direction.READ
-    rate = size_bytes * 1e9 / max((part.runtime_ns for part in measurements), default=1)
+    rate = size_bytes * 1e9 / max((part.runtime_ns for part in measurements if part.runtime_ns), default=1)
     return StepRecord(
         ordinal=ordinal,
         kind=kind,

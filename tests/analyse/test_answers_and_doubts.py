@@ -55,13 +55,48 @@ def sentences(answers: tuple[Answer, ...]) -> list[str]:
 
 def test_the_answers_of_a_small_run_are_these() -> None:
     assert sentences(small_run().answers) == [
-        "?",
+        "How fast should it be? The stated limit for randread is 2.00 GiB/s, of which randread "
+        "reached 64 %; one job of the generator alone makes 1.00M IOPS.",
+        "How fast is it? At their best settings: randread 1.28 GiB/s (21.0k IOPS) and write 562 MiB/s"
+        " (9.00k IOPS), doubtful: incomplete.",
+        "How fast is it? randread, 64 KiB: queueing begins near iodepth 5, 90 % of the peak of 1.28 "
+        "GiB/s is reached at iodepth 13.",
+        "How fast is it? Throughput collapses on 1 of 1 curves; worst randread, 64 KiB, iodepth 256, "
+        "1 job, io_uring, direct: 750 MiB/s at iodepth 256 is 43 % below the peak of 1.28 GiB/s at "
+        "iodepth 64 (at most 15 %).",
+        "Where does the difference go? randread at its best (64 KiB, iodepth 64, 1 job, io_uring, "
+        "direct): the busiest disk had work 97 % of the time, the CPUs were busy 30 % of the time and"
+        " waited for I/O 10 % and the engine used 0.200 of 4 cores: the disk most likely binds.",
+        "Where does the difference go? write at its best (64 KiB, iodepth 1, 1 job, io_uring, "
+        "buffered, doubtful: incomplete): the engine used 0.200 of 4 cores: too little was counted to"
+        " name what binds.",
+        "Is it right? Not measured: this run checked neither POSIX conformance nor consistency, and "
+        "did not verify its data.",
+        "Best settings Most throughput, randread: 1.28 GiB/s [1.28 GiB/s, 1.28 GiB/s] with 64 KiB, "
+        "iodepth 64, 1 job, io_uring, direct, p99 3.74 ms.",
+        "Best settings With p99 <= 1.00 ms, randread: 1.22 GiB/s [1.22 GiB/s, 1.22 GiB/s] with 64 "
+        "KiB, iodepth 16, 1 job, io_uring, direct, p99 982 us.",
+        "Best settings With p99 <= 10.0 ms, randread: 1.28 GiB/s [1.28 GiB/s, 1.28 GiB/s] with 64 "
+        "KiB, iodepth 64, 1 job, io_uring, direct, p99 3.74 ms.",
+        "Best settings Most throughput, write: no point is valid; the best doubtful one is 562 MiB/s "
+        "[562 MiB/s, 562 MiB/s] with 64 KiB, iodepth 1, 1 job, io_uring, buffered, doubtful: "
+        "incomplete.",
+        "Best settings Under a latency bound, write: no point is valid in both throughput and latency.",
     ]
 
 
 def test_the_doubts_of_a_small_run_are_these() -> None:
     assert [f"{doubt.name} ({doubt.cells}): {doubt.sentence}" for doubt in small_run().doubts] == [
-        "?",
+        "too few samples (1): 1 of 6 cells. Worst: write, 64 KiB, iodepth 1, 1 job, io_uring, "
+        "buffered: 90,000 samples; p99.9 needs 100,000.",
+        "collapsed (1): 1 of 6 cells. Worst: randread, 64 KiB, iodepth 256, 1 job, io_uring, direct: "
+        "750 MiB/s at iodepth 256 is 43 % below the peak of 1.28 GiB/s at iodepth 64 (at most 15 %).",
+        "incomplete (1): 1 of 6 cells. Worst: write, 64 KiB, iodepth 1, 1 job, io_uring, buffered: "
+        "buffered writes were not flushed at the end (no end_fsync, no fsync_on_close): data may "
+        "still lie in memory.",
+        "unknown noise floor (6): How much this machine differs from itself was not measured: small "
+        "differences may be noise.",
+        "no repeats (6): 6 of 6 cells ran once: their intervals know nothing of what changes between runs.",
     ]
 
 

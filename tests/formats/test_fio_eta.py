@@ -2,6 +2,7 @@
 
 import pytest
 from fio_samples import FOLDER
+
 from leadline.formats.fio_eta import Eta, parse
 
 

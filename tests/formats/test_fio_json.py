@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from fio_samples import NAMES, sample
+
 from leadline.errors import UserError
 from leadline.formats.fio_json import parse
 from leadline.store.records import Direction
@@ -135,6 +136,17 @@ def test_bins_of_completion_do_not_stand_for_the_total_when_submission_took_time
     )
     assert measurement.latency.histogram is None
     assert measurement.completion.histogram.total == 256
+
+
+def test_percentiles_of_completion_alone_are_not_passed_off_as_those_of_the_total() -> None:
+    slat = {"min": 5, "max": 9, "mean": 7.0, "stddev": 1.0, "N": 256}
+    clat = {"min": 100, "max": 300, "mean": 200.0, "stddev": 1.0, "N": 256, "percentile": {"99.000000": 290}}
+    output = parse(json.dumps(document(slat_ns=slat, clat_ns=clat)))
+    measurement = output.jobs[0].measurements[0]
+    assert measurement.latency.stated_percentiles_ns == {}
+    assert measurement.completion is not None
+    assert measurement.completion.stated_percentiles_ns == {"0.99": 290}
+    assert "only clat has percentiles" in output.warnings[0]
 
 
 def test_a_total_that_was_switched_off_has_the_sum_of_its_parts_as_mean_and_says_so() -> None:

@@ -6,6 +6,7 @@ import pytest
 from fio_samples import bandwidth_logs, sample
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from leadline.errors import UserError
 from leadline.formats import fio_json, fio_log
 from leadline.store.records import Series

@@ -4,6 +4,7 @@ import subprocess
 from shutil import which
 
 import pytest
+
 from leadline.formats.fio_options import cell_of, duration_of, size_of
 
 

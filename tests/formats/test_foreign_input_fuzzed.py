@@ -7,11 +7,12 @@ from typing import Any
 from fio_samples import bandwidth_logs, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_perftest import READ_LAT, WRITE_BW
+
 from leadline.errors import UserError
 from leadline.formats import fio_eta, fio_json, fio_log, perftest
 from leadline.formats.fields import Fields
 from leadline.formats.fio_options import cell_of
-from test_perftest import READ_LAT, WRITE_BW
 
 NAMES = ("json_plus_randrw", "polluted_by_error", "status_interval", "two_clients", "null_engine")
 TEXTS = {name: sample(name) for name in NAMES}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from leadline.analyse.merge import cell_key
 from leadline.analyse.results import CellResult, Curve, Saturation, Verdict, VerdictName
 from leadline.analyse.saturation import COLLAPSE_SHARE, find_saturation, has_collapsed
-from leadline.analyse.varying import varying_settings
+from leadline.analyse.varying import by_test, varying_settings
 from leadline.analyse.wording import bandwidth, percent, setting, settings
 from leadline.spec.settings import LOAD_AXES
 from leadline.store.records import Cell, Scalar
@@ -58,8 +58,12 @@ def mark_collapses(cells: Sequence[CellResult], lines: Iterable[Line]) -> list[C
 
 def draw_curves(cells: Sequence[CellResult], lines: Iterable[Line]) -> list[Curve]:
     """The lines with their final cells and names."""
-    varying = varying_settings(cells)
-    return [_curve(line, [cells[place] for place in line.places], varying) for line in lines]
+    varying = varying_settings(cells, by_test)
+    curves = []
+    for line in lines:
+        members = [cells[place] for place in line.places]
+        curves.append(_curve(line, members, varying[by_test(members[0])] - {line.axis, "rw"}))
+    return curves
 
 
 def _line(axis: str, places: list[int], cells: Sequence[CellResult]) -> Line:
@@ -100,9 +104,8 @@ def _collapses(cells: Sequence[CellResult], line: Line) -> Iterable[tuple[int, V
             yield place, Verdict(VerdictName.COLLAPSED, evidence, severity=loss / LARGEST_LOSS)
 
 
-def _curve(line: Line, cells: list[CellResult], varying: dict[str, set[str]]) -> Curve:
+def _curve(line: Line, cells: list[CellResult], told_apart: set[str]) -> Curve:
     first = cells[0]
-    told_apart = varying[first.experiment] - {line.axis, "rw"}
     shown = told_apart | (set(_ALWAYS_FIXED) - {line.axis})
     fixed: Cell = {name: first.cell[name] for name in first.cell if name in shown}
     label = settings(first.cell, told_apart) or settings(first.cell, ("block_size",)) or first.test

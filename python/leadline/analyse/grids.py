@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leadline.analyse.results import CellResult, Grid
-from leadline.analyse.varying import varying_settings
+from leadline.analyse.varying import by_experiment, varying_settings
 from leadline.analyse.wording import settings
 from leadline.spec.settings import AXES
 from leadline.store.records import Cell
@@ -18,7 +18,7 @@ def lay_grids(cells: Sequence[CellResult]) -> list[Grid]:
     """The grids of each experiment, in the order in which it ran; an experiment without two common settings
     has none.
     """
-    varying = varying_settings(cells)
+    varying = varying_settings(cells, by_experiment)
     experiments: dict[str, list[CellResult]] = {}
     for cell in cells:
         experiments.setdefault(cell.experiment, []).append(cell)

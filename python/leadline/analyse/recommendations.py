@@ -22,8 +22,7 @@ def recommend_settings(results: Results) -> Iterable[Answer]:
             "iops" in c.metrics for c in cells
         ):
             yield _most(test, cells, "iops", "IOPS")
-        for bound_ns in LATENCY_BOUNDS_NS:
-            yield _under_bound(test, cells, bound_ns)
+        yield from _under_bounds(test, cells)
 
 
 def cells_by_test(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
@@ -67,22 +66,33 @@ def _most(test: str, cells: Sequence[CellResult], name: str, word: str) -> Answe
     return Answer(QUESTION, f"Most {sentence}", best)
 
 
-def _under_bound(test: str, cells: Sequence[CellResult], bound_ns: float) -> Answer:
+def _under_bounds(test: str, cells: Sequence[CellResult]) -> Iterable[Answer]:
     """By p99 where any p99 of the test is valid, else by the mean, and then it says so."""
-    name = "p99" if any(cell.valid("p99") for cell in cells) else "mean"
+    name = next((name for name in ("p99", "mean") if any(_judges(cell, name) for cell in cells)), None)
+    if name is None:
+        sentence = f"Under a latency bound, {test}: no point is valid in both throughput and latency."
+        yield Answer(QUESTION, sentence)
+        return
+    judged = [cell for cell in cells if _judges(cell, name)]
+    for bound_ns in LATENCY_BOUNDS_NS:
+        yield _under_bound(test, judged, name, bound_ns)
+
+
+def _judges(cell: CellResult, name: str) -> bool:
+    return cell.valid("bandwidth") and cell.valid(name)
+
+
+def _under_bound(test: str, judged: Sequence[CellResult], name: str, bound_ns: float) -> Answer:
     why = "" if name == "p99" else " (no p99 of this test is valid)"
-    judged = [cell for cell in cells if cell.valid("bandwidth") and cell.valid(name)]
-    wanted = f"{name} <= {latency(bound_ns)}{why}"
-    if not judged:
-        return Answer(QUESTION, f"With {wanted}, {test}: no point is valid in throughput and latency.")
+    wanted = f"With {name} <= {latency(bound_ns)}{why}, {test}"
     within = [cell for cell in judged if cell.metrics[name].value <= bound_ns]
     if not within:
         lowest = min(judged, key=lambda cell: cell.metrics[name].value)
         reached = f"the lowest is {latency(lowest.metrics[name].value)} with {_settings(lowest)}"
-        return Answer(QUESTION, f"With {wanted}, {test}: no valid point; {reached}.", lowest)
+        return Answer(QUESTION, f"{wanted}: no valid point; {reached}.", lowest)
     best = max(within, key=lambda cell: cell.metrics["bandwidth"].value)
     beside = f"{name} {latency(best.metrics[name].value)}"
-    return Answer(QUESTION, f"With {wanted}, {test}: {_point(best, 'bandwidth')}, {beside}.", best)
+    return Answer(QUESTION, f"{wanted}: {_point(best, 'bandwidth')}, {beside}.", best)
 
 
 def _point(cell: CellResult, name: str) -> str:

@@ -1,31 +1,38 @@
-"""Which settings tell the cells of an experiment apart: they name the lines, choose the axes of grids and
-head tables.
-"""
+"""Which settings tell cells apart: they name the lines, choose the axes of grids and head tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 from leadline.analyse.results import CellResult
 from leadline.store.records import Scalar
 
+Group = Callable[[CellResult], Hashable]
 
-def varying_settings(cells: Iterable[CellResult]) -> dict[str, set[str]]:
-    """By experiment: settings that take more than one value in it, or that only some of its cells have."""
-    values: dict[str, dict[str, set[Scalar | None]]] = {}
-    counts: dict[str, int] = {}
-    having: dict[tuple[str, str], int] = {}
+
+def by_experiment(cell: CellResult) -> Hashable:
+    """Cells of one experiment share a grid."""
+    return cell.experiment
+
+
+def by_test(cell: CellResult) -> Hashable:
+    """Cells of one test in one experiment share a plot of lines."""
+    return cell.experiment, cell.test
+
+
+def varying_settings(cells: Iterable[CellResult], group: Group) -> dict[Hashable, set[str]]:
+    """By group: settings that take more than one value in it, or that only some of its cells have."""
+    groups: dict[Hashable, list[CellResult]] = {}
     for cell in cells:
-        experiment = values.setdefault(cell.experiment, {})
-        counts[cell.experiment] = counts.get(cell.experiment, 0) + 1
+        groups.setdefault(group(cell), []).append(cell)
+    return {name: _varying(members) for name, members in groups.items()}
+
+
+def _varying(cells: list[CellResult]) -> set[str]:
+    values: dict[str, set[Scalar]] = {}
+    having: dict[str, int] = {}
+    for cell in cells:
         for name, value in cell.cell.items():
-            experiment.setdefault(name, set()).add(value)
-            having[cell.experiment, name] = having.get((cell.experiment, name), 0) + 1
-    return {
-        experiment: {
-            name
-            for name, taken in settings.items()
-            if len(taken) > 1 or having[experiment, name] < counts[experiment]
-        }
-        for experiment, settings in values.items()
-    }
+            values.setdefault(name, set()).add(value)
+            having[name] = having.get(name, 0) + 1
+    return {name for name, taken in values.items() if len(taken) > 1 or having[name] < len(cells)}

@@ -25,9 +25,9 @@ def digits(value: float) -> str:
         return "unknown"
     if value == 0:
         return "0"
-    places = 2 - math.floor(math.log10(abs(value)))
-    rounded = round(value, places)
-    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:.{max(places, 0)}f}"
+    rounded = float(f"{value:.3g}")
+    places = max(2 - math.floor(math.log10(abs(rounded))), 0)
+    return f"{rounded:,.{places}f}"
 
 
 def size(size_bytes: float) -> str:

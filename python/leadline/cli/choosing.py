@@ -15,18 +15,29 @@ from leadline.spec.units import parse_fraction
 JOB_FILE_ENDINGS = (".fio", ".job", ".ini")
 
 
-def choose(source: str, directory: Path | None, scale: str | None, repeats: int | None) -> Sounding:
-    """Raises UserError for whatever is wrong with the file or missing on the command line."""
+def choose(
+    source: str,
+    directory: Path | None,
+    scale: str | None,
+    repeats: int | None,
+    otherwise: Path | None = None,
+) -> Sounding:
+    """Raises UserError for whatever is wrong with the file or missing on the command line.
+
+    `otherwise` is the directory when neither the command line nor the file names one.
+    """
     if source.endswith(JOB_FILE_ENDINGS):
         if scale is not None:
             raise UserError(
                 "--scale does not apply to a fio job file, which runs as it is; change its sizes yourself"
             )
-        return _of_job_file(Path(source), directory, repeats or 1)
-    return _of_campaign(find_campaign(source), directory, scale, repeats)
+        return _of_job_file(Path(source), directory, repeats or 1, otherwise)
+    return _of_campaign(find_campaign(source), directory, scale, repeats, otherwise)
 
 
-def _of_campaign(path: Path, directory: Path | None, scale: str | None, repeats: int | None) -> Sounding:
+def _of_campaign(
+    path: Path, directory: Path | None, scale: str | None, repeats: int | None, otherwise: Path | None
+) -> Sounding:
     campaign = load_campaign(path)
     if scale is not None:
         campaign = campaign.model_copy(update={"scale": parse_fraction(scale)})
@@ -37,7 +48,7 @@ def _of_campaign(path: Path, directory: Path | None, scale: str | None, repeats:
         name=campaign.name,
         source="campaign",
         plan=plan,
-        directory=_directory(directory, campaign.target.directory, path),
+        directory=_directory(directory, campaign.target.directory or otherwise, path),
         campaign=campaign.model_dump(mode="json"),
         seed=campaign.seed,
         scale=str(campaign.scale),
@@ -51,9 +62,9 @@ def _repeated(campaign: Campaign, repeats: int) -> Campaign:
     return campaign.model_copy(update={"experiment": experiments})
 
 
-def _of_job_file(path: Path, directory: Path | None, repeats: int) -> Sounding:
+def _of_job_file(path: Path, directory: Path | None, repeats: int, otherwise: Path | None) -> Sounding:
     sections = read_job_file(path)
-    where = _directory(directory, own_directory(sections, str(path)), path)
+    where = _directory(directory, own_directory(sections, str(path)) or otherwise, path)
     check_confined(sections, where, str(path))
     plan = design_job_file(sections, repeats)
     return Sounding(

@@ -11,6 +11,7 @@ from importlib import import_module
 
 import click
 
+from leadline import __version__
 from leadline.errors import UserError, did_you_mean
 
 COMMANDS = {
@@ -55,7 +56,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="leadline", prog_name="leadline")
+@click.version_option(__version__, prog_name="leadline")
 def leadline() -> None:
     """Sounds a filesystem from wire to workload. Every figure carries its n, its interval and its verdict."""
 
@@ -66,6 +67,9 @@ def main() -> None:
         sys.exit(leadline.main(standalone_mode=False) or 0)
     except UserError as error:
         _complain(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.ClickException as error:
         _complain(_one_sentence(error))
     except click.Abort:

@@ -24,7 +24,7 @@ def command(
     from leadline.plan.forecast import forecast, kinds
     from leadline.spec.units import format_duration
 
-    sounding = choose(source, directory or Path(), scale, repeats)
+    sounding = choose(source, directory, scale, repeats, otherwise=Path())
     steps = sounding.plan.steps
     if check:
         check_engines(steps)

@@ -174,14 +174,20 @@ def describe(kind: StepKind, cell: Cell) -> str:
         return (
             f"laying out files: {cell['numjobs']} x {cell['nrfiles']} x {format_size(int(cell['filesize']))}"
         )
+    # A user's own job file may say what no setting holds, e.g. a range of block sizes.
+    block = format_size(int(cell["block_size"])) if "block_size" in cell else str(cell.get("fio.bs", ""))
     words = [
-        f"{cell['rw']} {format_size(int(cell['block_size']))}",
-        f"iodepth {cell['iodepth']}",
-        f"{cell['numjobs']} jobs",
+        f"{cell['rw']} {block}",
+        f"iodepth {cell.get('iodepth', cell.get('fio.iodepth'))}",
+        f"{cell.get('numjobs', cell.get('fio.numjobs'))} jobs",
     ]
     words += [f"{cell['rate']:g}/s offered"] if "rate" in cell else []
     words.append(str(cell["ioengine"]))
     return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(words)
+
+
+def _jobs(count: int) -> str:
+    return f"{count} job{'s' * (count > 1)}"
 
 
 def _now_words(step: Step, now: Now) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,9 @@ from leadline.plan.forecast import forecast
 from leadline.plan.planner import FixedPlan
 from leadline.plan.steps import Step
 from leadline.run.conductor import Conductor, Interrupted, Stop, Watcher
+from leadline.run.directory_facts import accepts_direct
 from leadline.run.engines.registry import ENGINES
+from leadline.run.executable import engine_executable
 from leadline.run.hosts.local import LocalHost
 from leadline.run.observe.block_devices import disk_names_under
 from leadline.run.observe.environment import record_environment
@@ -34,6 +37,7 @@ from leadline.store.manifest import Manifest
 from leadline.store.run_folder import RunFolder
 
 REPORT = "report.html"
+JOB_FILE = "job.fio"
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,26 @@ def begin(sounding: Sounding, output: Path | None) -> Path:
     """Checks everything that can be checked before anything is written, then runs; returns the run folder."""
     directory = check_directory(sounding.directory)
     check_engines(sounding.plan.steps)
+    check_direct(sounding.plan.steps, directory)
     check_space(directory, forecast(sounding.plan.steps).space_bytes)
     folder = RunFolder.create(
         _output_folder(output, sounding.name, directory), _manifest(sounding, directory)
     )
     if sounding.job_file is not None:
-        (folder.path / "job.fio").write_bytes(sounding.job_file.read_bytes())
+        (folder.path / JOB_FILE).write_bytes(sounding.job_file.read_bytes())
     folder.save_environment(record_environment(directory))
-    return carry_out(folder)
+    try:
+        return carry_out(folder)
+    except UserError:
+        _forget_if_empty(folder)
+        raise
+
+
+def _forget_if_empty(folder: RunFolder) -> None:
+    """A run that was refused before its first step is no result, and would be in the way of the next try."""
+    if not folder.finished_ordinals():
+        folder.close()
+        shutil.rmtree(folder.path, ignore_errors=True)
 
 
 def resume(path: Path) -> Path:
@@ -71,17 +87,33 @@ def resume(path: Path) -> Path:
     folder = RunFolder.open(path)
     if not folder.manifest.plan:
         raise UserError(f"{path} was imported; there is nothing to resume")
+    steps = planned_steps(folder)
+    check_engines(steps)
+    if any(step.section for step in steps) and not (path / JOB_FILE).is_file():
+        raise UserError(f"{path} has lost its {JOB_FILE}, so its sections cannot be run; start a new run")
+    if not folder.environment:  # killed before it was recorded
+        folder.save_environment(record_environment(check_directory(Path(folder.manifest.directory))))
     return carry_out(folder)
+
+
+def planned_steps(folder: RunFolder) -> tuple[Step, ...]:
+    """The plan as the manifest keeps it; raises UserError when somebody has changed it beyond reading."""
+    try:
+        return tuple(Step.from_json(step) for step in folder.manifest.plan)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(
+            f"the plan in {folder.path / 'manifest.json'} is damaged ({error!r}); restore it from a copy"
+        ) from None
 
 
 def carry_out(folder: RunFolder) -> Path:
     """Conducts what is left of the plan and writes the report. Exits with 130 when interrupted."""
-    plan = FixedPlan(tuple(Step.from_json(step) for step in folder.manifest.plan))
+    plan = FixedPlan(planned_steps(folder))
     directory = Path(folder.manifest.directory)
     host = LocalHost()
     stop = Stop(host)
     machine = Machine()
-    job_file = folder.path / "job.fio"
+    job_file = folder.path / JOB_FILE
     with folder.locked(), _stopping(stop), watching(plan, folder) as watcher:
         conductor = Conductor(
             planner=plan, folder=folder, engines=ENGINES, host=host, target=_target(directory, plan), watcher=watcher, stop=stop,
@@ -108,8 +140,18 @@ def _conducted(conductor: Conductor, watcher: Watcher) -> bool:
 
 def check_engines(steps: Sequence[Step]) -> None:
     """Engines, their options and their tools; raises UserError."""
+    engine_executable()
     for name in {step.engine for step in steps}:
         ENGINES[name].check([step for step in steps if step.engine == name])
+
+
+def check_direct(steps: Sequence[Step], directory: Path) -> None:
+    """Raises UserError when a step asks for O_DIRECT and the filesystem refuses it."""
+    asking = next((step for step in steps if step.cell.get("direct") and step.files != "none"), None)
+    if asking is not None and not accepts_direct(directory):
+        raise UserError(
+            f'the filesystem of {directory} refuses O_DIRECT, which "{asking.experiment}" asks for; set direct = false there'
+        )
 
 
 def finish(path: Path) -> None:

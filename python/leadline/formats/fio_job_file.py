@@ -32,7 +32,7 @@ def parse_job_file(text: str, where: str) -> tuple[Section, ...]:
             name = _section_name(content, f"{where}, line {number}")
             current = shared if name == "global" else sections.setdefault(name, dict(shared))
             continue
-        if content.startswith("include "):
+        if content.startswith("include"):  # init.c takes any character after it; no option begins so
             raise UserError(
                 f"{where}, line {number}: `include` is not followed; put the included options into the file"
             )

@@ -7,6 +7,7 @@ and bins depends on slat_percentiles, clat_percentiles (the default) and lat_per
 from __future__ import annotations
 
 from leadline.formats.fields import LARGEST_INTEGER, Fields, FormatError, shown
+from leadline.formats.percentiles import fraction_name
 from leadline.store.histogram import Histogram
 from leadline.store.records import Latency
 
@@ -55,11 +56,11 @@ def _percentiles(stated: Fields, unit_ns: int) -> dict[str, float]:
     percentiles: dict[str, float] = {}
     for key in stated.values:
         try:
-            fraction = round(float(key) / 100, 10)
+            percent = float(key)
         except ValueError:
             raise FormatError(f"{stated.path} has {shown(key)}, but percentiles are numbers") from None
-        if 0 < fraction <= 1:
-            percentiles[f"{fraction:.10f}".rstrip("0").rstrip(".")] = stated.number(key) * unit_ns
+        if 0 < percent <= 100:
+            percentiles[fraction_name(percent)] = stated.number(key) * unit_ns
     return percentiles
 
 
@@ -79,6 +80,8 @@ def total_latency(
     if submission is None or submission.mean_ns == 0:
         return _completion_as_total(part, total, completion, warnings)
     if total is not None:
+        if completion.stated_percentiles_ns and not total.stated_percentiles_ns:
+            warnings.append(f"{part.path}: only clat has percentiles (lat_percentiles=1 was not set); they leave out slat")
         return total
     warnings.append(f"{part.path} has no total latency: its mean is the sum of slat and clat")
     return Latency(completion.count, submission.mean_ns + completion.mean_ns)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from leadline.formats.fields import LARGEST_INTEGER, Fields, FormatError, shown
 from leadline.formats.fio_options import size_of
+from leadline.formats.percentiles import fraction_name
 from leadline.importers.sources import Source
 from leadline.store.records import Direction, Latency, Measurement, Status, StepKind, StepRecord
 
@@ -146,7 +147,7 @@ def _record(name: GridName, load: GridLoad, cell: Fields, where: str) -> StepRec
 def _latency(cell: Fields, operations: int) -> Latency:
     percentiles = cell.section("percentiles")
     stated = {
-        f"0.{key[1:].replace('.', '')}": percentiles.number(key) * 1000
+        fraction_name(float(key[1:])): percentiles.number(key) * 1000
         for key in percentiles.values
         if re.fullmatch(r"p\d\d(\.\d{1,6})?", key, re.ASCII)
     }

@@ -26,10 +26,8 @@ def recognise(source: Source) -> bool:
 
 def read(source: Source) -> Iterable[StepRecord]:
     """One record a test and message size."""
-    if JSON_MARK in source.text:
-        rows = perftest.parse_json(source.fields)
-    else:
-        rows = perftest.parse_text(source.text)
+    is_json = JSON_MARK in source.text
+    rows = perftest.parse_json(source.fields) if is_json else perftest.parse_text(source.text)
     return [_record(source, row, ordinal) for ordinal, row in enumerate(rows)]
 
 

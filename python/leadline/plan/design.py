@@ -59,7 +59,10 @@ def design(campaign: Campaign) -> tuple[FixedPlan, Scaling]:
     ordered = (
         _as_written(drafts) if campaign.order == "as written" else _randomised(drafts, Random(campaign.seed))
     )
-    steps = [*(_baselines() if campaign.baselines else ()), *_with_noise(ordered, campaign.noise_repeats)]
+    steps = [
+        *(_baselines(drafts) if campaign.baselines else ()),
+        *_with_noise(ordered, campaign.noise_repeats),
+    ]
     return FixedPlan(
         tuple(
             replace(step, ordinal=place, seed=campaign.seed + step.repeat) for place, step in enumerate(steps)
@@ -80,7 +83,7 @@ def _as_written(drafts: Sequence[_Draft]) -> list[Step]:
         if draft.fresh:
             present = (layout.key, draft.layout.jobs)
         elif present[0] != layout.key or present[1] < draft.layout.jobs:
-            steps.append(_layout_step(layout, draft.experiment.name))
+            steps.append(layout_step(layout, draft.experiment.name))
             present = (layout.key, layout.jobs)
         # Where a write has left enough files for this cell, they are what it needs, even if later cells need more.
         steps.append(_cell_step(draft, replace(layout, jobs=present[1])))
@@ -102,7 +105,7 @@ def _randomised(drafts: Sequence[_Draft], random: Random) -> list[Step]:
         working = _shuffled_rounds([draft for draft in groups[key] if not draft.fresh], random)
         steps += [_cell_step(draft, layout) for draft in creating]
         if working:
-            steps.append(_layout_step(layout, working[0].experiment.name))
+            steps.append(layout_step(layout, working[0].experiment.name))
         steps += [_cell_step(draft, layout) for draft in working]
     return steps
 
@@ -152,7 +155,7 @@ def _timeout(seconds: float, bound_bytes: int | None) -> float:
     return TIMEOUT_MARGIN_SECONDS + seconds + (bound_bytes or 0) / SLOWEST_BYTES_PER_SECOND
 
 
-def _layout_step(layout: Layout, experiment: str) -> Step:
+def layout_step(layout: Layout, experiment: str) -> Step:
     """Really written bytes, flushed: an unwritten extent would answer reads with zeros and no I/O."""
     block = min(layout.file_bytes, 1 << 20)
     cell: Cell = {
@@ -170,13 +173,23 @@ def _layout_step(layout: Layout, experiment: str) -> Step:
     )  # fmt: skip
 
 
-def _baselines() -> list[Step]:
-    """The generator alone and memory alone: no figure of a filesystem can lie above them."""
+def _baselines(drafts: Sequence[_Draft]) -> list[Step]:
+    """The generator alone and memory alone: no figure of a filesystem can lie above them.
+
+    Memory is copied over as much as the smallest dataset, by all cores, in blocks that stay in the first cache: the
+    fastest that a cache could answer any of the cells.
+    """
     null: Cell = {
         "rw": "randread", "block_size": 4096, "iodepth": 1, "numjobs": 1, "ioengine": "null", "direct": False,
         "size": 1 << 40, "nrfiles": 1, "runtime": BASELINE_SECONDS,
     }  # fmt: skip
-    memory: Cell = {"block_size": 1 << 20, "numjobs": os.cpu_count() or 1, "runtime": BASELINE_SECONDS}
+    smallest = min(job_bytes_of(draft.cell) for draft in drafts)
+    memory: Cell = {
+        "block_size": 4096,
+        "numjobs": os.cpu_count() or 1,
+        "size": smallest,
+        "runtime": BASELINE_SECONDS,
+    }
     generator = Step(
         ordinal=0, kind=StepKind.CEILING, experiment="generator ceiling", engine="fio", cell=null
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leadline.errors import UserError
@@ -16,6 +16,8 @@ from leadline.store.records import StepKind
 ASSUMED_SECONDS = 60.0
 """For forecasts, where a section is bound by size."""
 LONGEST_SECONDS = 6 * 3600.0
+FILE_OPTIONS = ("filename", "filename_format", "opendir", "read_iolog", "replay_redirect")
+"""Options that name what fio writes to; `${...}` in them is the environment's word (fio(1)), so it is not known here."""
 
 
 def read_job_file(path: Path) -> tuple[Section, ...]:
@@ -44,11 +46,21 @@ def check_confined(sections: Sequence[Section], directory: Path, where: str) -> 
             raise UserError(
                 f"{where}, section [{section.name}]: directory={named} is not {directory}; leadline writes only where it was pointed"
             )
-        for name in section.options.get("filename", "").split(":"):
-            if name.startswith("/") or ".." in Path(name).parts:
+        if "/" in section.name or section.name == "..":
+            raise UserError(
+                f"{where}, section [{section.name}]: fio names files after sections, and this name is a path; give a plain one"
+            )
+        for option, name in _named_files(section):
+            if name.startswith("/") or ".." in Path(name).parts or "${" in name:
                 raise UserError(
-                    f"{where}, section [{section.name}]: filename={name} lies outside {directory}; give a plain name"
+                    f"{where}, section [{section.name}]: {option}={name} lies outside {directory}; give a plain name"
                 )
+
+
+def _named_files(section: Section) -> Iterator[tuple[str, str]]:
+    for option in FILE_OPTIONS:
+        for name in section.options.get(option, "").split(":"):
+            yield option, name
 
 
 def design_job_file(sections: Sequence[Section], repeats: int) -> FixedPlan:

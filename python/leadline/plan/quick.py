@@ -19,6 +19,7 @@ RAMP_SECONDS = 0.3
 NOISE_REPEATS = 5
 REPORT_SECONDS = 4.0
 LARGEST_FILE_BYTES = 256 << 20
+SMALLEST_FILE_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class _Shape:
         blocks = 2 * len(self.random_blocks) + 2 * len(self.sequential_blocks)
         return len(self.iodepths) * len(self.numjobs) * blocks * self.repeats
 
+    def file_bytes(self, free_bytes: int) -> int:
+        """Of each job's file, in whole MiB: all of them together take at most a quarter of what is free."""
+        return min(LARGEST_FILE_BYTES, free_bytes // (4 * max(self.numjobs)) >> 20 << 20)
+
 
 _SHAPES = (
     _Shape((1, 16), (1,), repeats=1),
@@ -63,15 +68,15 @@ _SHAPES = (
 
 def quick_campaign(minutes: float, facts: DirectoryFacts, seed: int) -> Campaign:
     """Raises UserError when the time or the space is too little for anything believable."""
-    jobs = max(_SHAPES[3].numjobs)
-    file_bytes = min(LARGEST_FILE_BYTES, facts.free_bytes // (4 * jobs) >> 20 << 20)
-    if file_bytes < 16 << 20:
+    if _SHAPES[0].file_bytes(facts.free_bytes) < SMALLEST_FILE_BYTES:
+        needed = 4 * max(_SHAPES[0].numjobs) * SMALLEST_FILE_BYTES
         raise UserError(
-            f"there are {facts.free_bytes >> 20} MiB free, too little to measure: quick needs at least {4 * jobs * 16} MiB"
+            f"there are {facts.free_bytes >> 20} MiB free, too little to measure: quick needs at least {needed >> 20} MiB"
         )
-    shape, window = _richest(minutes * 60, file_bytes)
+    shape, window = _richest(minutes * 60, facts.free_bytes)
     common = {
-        "ioengine": facts.ioengines[0], "direct": facts.direct, "size": file_bytes, "iodepth": list(shape.iodepths),
+        "ioengine": facts.ioengines[0], "direct": facts.direct, "size": shape.file_bytes(facts.free_bytes),
+        "iodepth": list(shape.iodepths),
         "numjobs": list(shape.numjobs), "ramp": RAMP_SECONDS, "runtime": window, "repeats": shape.repeats, "cache": "cold",
     }  # fmt: skip
     return Campaign(
@@ -100,14 +105,15 @@ def quick_campaign(minutes: float, facts: DirectoryFacts, seed: int) -> Campaign
     )
 
 
-def _richest(seconds: float, file_bytes: int) -> tuple[_Shape, float]:
+def _richest(seconds: float, free_bytes: int) -> tuple[_Shape, float]:
     """The densest grid whose windows are still long enough, and the window that fills the time."""
     for shape in reversed(_SHAPES):
-        layout = max(shape.numjobs) * file_bytes / ASSUMED_BYTES_PER_SECOND
+        file_bytes = shape.file_bytes(free_bytes)
+        layout = max(shape.numjobs) * file_bytes / ASSUMED_BYTES_PER_SECOND + STEP_OVERHEAD_SECONDS
         left = seconds - layout - REPORT_SECONDS - 2 * (BASELINE_SECONDS + STEP_OVERHEAD_SECONDS)
         window = left / (shape.steps + NOISE_REPEATS) - STEP_OVERHEAD_SECONDS - RAMP_SECONDS
-        if window >= SHORTEST_WINDOW_SECONDS:
-            return shape, round(min(window, LONGEST_WINDOW_SECONDS), 1)
+        if window >= SHORTEST_WINDOW_SECONDS and file_bytes >= SMALLEST_FILE_BYTES:
+            return shape, int(min(window, LONGEST_WINDOW_SECONDS) * 10) / 10
     raise UserError(
         f"{seconds:.0f} s are too few for a believable figure; give quick at least 1 minute with --minutes 1"
     )

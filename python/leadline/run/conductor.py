@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from leadline.errors import UserError
+from leadline.plan.design import layout_step
 from leadline.plan.planner import Planner
 from leadline.plan.steps import Layout, Step
 from leadline.run.layouts import data_folder, layout_present, remove_other_layouts
@@ -120,20 +121,8 @@ class Conductor:
         return data
 
     def _lay_out(self, layout: Layout, directory: Path) -> None:
-        """Files that an earlier step wrote are missing (a resumed run): the plan's own layout step is done again."""
-        planned = next(
-            (
-                step
-                for step in getattr(self.planner, "steps", ())
-                if step.kind is StepKind.LAYOUT and step.layout == layout
-            ),
-            None,
-        )
-        if planned is None:
-            raise UserError(
-                f"the files of layout {layout.key} are missing and no step of the plan writes them; start a new run"
-            )
-        record, _ = self._perform(planned, directory)
+        """Files that an earlier step wrote, a layout or a measured write, are missing (a resumed run): written again."""
+        record, _ = self._perform(layout_step(layout, "files written again"), directory)
         if record.status is Status.FAILED:
             raise UserError(f"the files could not be written: {record.reason}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from leadline.errors import UserError
 from leadline.plan.steps import Layout
 
 OWN_PREFIX = "leadline-"
@@ -15,8 +16,10 @@ BLOCK_BYTES = 512
 
 
 def data_folder(directory: Path, layout: Layout | None) -> Path:
-    """The folder of a layout, or of steps that keep no files; made when missing."""
+    """The folder of a layout, or of steps that keep no files; made when missing. Raises UserError for a planted link."""
     path = directory / f"{OWN_PREFIX}{layout.key if layout else 'scratch'}"
+    if path.is_symlink():
+        raise UserError(f"{path} is a link, which leadline never makes and never writes through; remove it")
     path.mkdir(exist_ok=True)
     return path
 

@@ -53,8 +53,8 @@ class Database:
         """An existing database; raises UserError when it is missing, broken, foreign or of another version."""
         if not path.is_file():
             raise UserError(f"{path} is missing: this run has no results; give the folder that a run printed")
-        connection = sqlite3.connect(path)
         try:
+            connection = sqlite3.connect(path)
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             application = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -97,13 +97,19 @@ class Database:
             jobs = self._grouped("job_use", lambda row: JobUse(*row[1:]))
             series = self._grouped("series", lambda row: (row[1], _series_of(row)))
             steps = self._connection.execute("SELECT * FROM step ORDER BY ordinal").fetchall()
-        except (sqlite3.Error, ValueError, zlib.error) as error:
-            raise UserError(f"{self.path} is damaged ({error}); restore it from a copy") from None
-        return [_record_of(row, measurements[row[0]], jobs[row[0]], series[row[0]]) for row in steps]
+            return [_record_of(row, measurements[row[0]], jobs[row[0]], series[row[0]]) for row in steps]
+        except (sqlite3.Error, ValueError, TypeError, zlib.error) as error:
+            raise self._damaged(error) from None
 
     def finished_ordinals(self) -> set[int]:
         """The steps that need not be run again: finished ones and failed ones, which are results too."""
-        return {row[0] for row in self._connection.execute("SELECT ordinal FROM step")}
+        try:
+            return {row[0] for row in self._connection.execute("SELECT ordinal FROM step")}
+        except sqlite3.Error as error:
+            raise self._damaged(error) from None
+
+    def _damaged(self, error: Exception) -> UserError:
+        return UserError(f"{self.path} is damaged ({error}); restore it from a copy")
 
     def _grouped(self, table: str, build: Callable[[tuple[Any, ...]], Any]) -> defaultdict[int, list[Any]]:
         groups: defaultdict[int, list[Any]] = defaultdict(list)

@@ -122,7 +122,7 @@ function intervalOf(cell, metric) {
 }
 
 function settingsPhrase(cell) {
-  return settings.map((setting) => setting.phrase(cell)).filter(Boolean).join(", ");
+  return settings.filter((setting) => setting.name !== "rw").map((setting) => setting.phrase(cell)).filter(Boolean).join(", ");
 }
 
 function cellName(cell) {

@@ -95,7 +95,7 @@ function whiskers(points, colour) {
 }
 
 // One line of a chart. `xs` and `ys` are {value, low, high} in the units of the axes.
-function lineTrace({ label, style, cells, xs, ys, texts, valid, hover }) {
+function lineTrace({ label, style, xs, ys, texts, valid, hover }) {
   const colour = seriesColour(style);
   const shape = SHAPES[style % SHAPES.length];
   return {
@@ -110,11 +110,27 @@ function lineTrace({ label, style, cells, xs, ys, texts, valid, hover }) {
     textposition: "top left",
     textfont: { size: 11, color: cssValue("--soft") },
     line: { color: colour, width: 2, dash: DASHES[Math.floor(style / 7) % DASHES.length] },
-    marker: { size: 9, color: colour, symbol: cells.map((cell, place) => (valid[place] ? shape : `${shape}-open`)), line: { width: 2, color: colour } },
+    marker: { size: 10, symbol: shape, color: valid.map((good) => (good ? colour : cssValue("--paper"))), line: { width: 2, color: colour } },
     hovertext: hover,
     hoverinfo: "text",
     cliponaxis: false,
   };
+}
+
+// Blanks the texts that would lie on a text placed before; positions in pixels are near enough for that.
+function thinTexts(traces, place, top) {
+  const xs = traces.flatMap((trace) => trace.x).map(Math.log);
+  const [least, most] = [Math.min(...xs), Math.max(...xs)];
+  const placed = [];
+  traces.forEach((trace) => {
+    trace.text = trace.text.map((text, at) => {
+      const x = ((Math.log(trace.x[at]) - least) / (most - least || 1)) * (place.clientWidth - 130);
+      const y = (trace.y[at] / top) * (place.clientHeight - 100);
+      const free = placed.every((other) => Math.abs(other.x - x) > 18 || Math.abs(other.y - y) > 13);
+      if (free) placed.push({ x, y });
+      return free ? text : "";
+    });
+  });
 }
 
 function starTrace(stars, colourOf) {

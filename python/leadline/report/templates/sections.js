@@ -98,6 +98,7 @@ function drawThroughput(place, item, latency) {
   const limits = (data.limits[item.keys[0]] || []).map(([label, value]) => ({ words: `${label} ${measure("bandwidth", value)}`, value: value / up.size }));
   const [near, far] = [limits.filter((limit) => limit.value <= 2.5 * most), limits.filter((limit) => limit.value > 2.5 * most)];
   const top = Math.max(most, ...near.map((limit) => limit.value)) * 1.08;
+  thinTexts(traces, place, top);
   const layout = {
     ...baseLayout(),
     xaxis: flatAxis(`${metricNamed[latency].label}, ${across.symbol} (logarithmic)`, true, logTicks(xs)),
@@ -117,7 +118,6 @@ function throughputTrace(line, latency, across, up) {
   return lineTrace({
     label: line.label,
     style: line.style,
-    cells,
     xs: cells.map((cell) => inUnit(cell, latency, across)),
     ys: cells.map((cell) => inUnit(cell, "bandwidth", up)),
     texts: kept.map((point) => String(point.load)),
@@ -156,7 +156,6 @@ function drawPercentiles(place, item) {
     return lineTrace({
       label: metric,
       style,
-      cells: kept.map((point) => point.cell),
       xs: kept.map((point) => ({ value: point.load })),
       ys: kept.map((point) => inUnit(point.cell, metric, unit)),
       valid: kept.map((point) => isValid(point.cell, metric)),

@@ -164,7 +164,7 @@ function pointTrace(item, metric, shown, valid) {
   };
 }
 
-const FRONT = { x: -1.3, y: -1.4, z: 0.8 };
+const FRONT = { x: -1.42, y: -1.52, z: 0.88 };
 
 // A narrow picture needs more distance to hold the whole surface.
 function front(place) {

@@ -23,6 +23,7 @@ class MemoryCopyEngine:
             "workload": "memory_copy",
             "threads": int(step.cell["numjobs"]),
             "block_size_bytes": int(step.cell["block_size"]),
+            "working_set_bytes": int(step.cell["size"]),
             "runtime_ns": round(float(step.cell["runtime"]) * 1e9),
         }
         return invocation_of(document, scratch, step.timeout_seconds)

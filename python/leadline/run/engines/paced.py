@@ -20,6 +20,7 @@ from leadline.store.histogram import Histogram
 from leadline.store.records import Direction, Latency, Measurement, Series
 
 DRAIN_LIMIT_NS = 2_000_000_000
+KEPT_FACTS = ("scheduled", "served", "unserved", "offered_rate_per_second", "achieved_rate_per_second")
 
 
 class PacedEngine:
@@ -44,7 +45,7 @@ class PacedEngine:
                 str(path) for path in layout_files(replace(step.layout, jobs=int(cell["numjobs"])), data)
             ],
             "rw": cell["rw"],
-            "read_percentage": cell.get("read_percentage"),
+            "read_percentage": cell.get("read_percentage"),  # only mixed cells have it
             "block_size_bytes": cell["block_size"],
             "direct": cell["direct"],
             "threads": cell["numjobs"],
@@ -72,16 +73,7 @@ class PacedEngine:
             throughput=_throughput(document["series"]),
             reason=_fault(document),
             raw=raw,
-            facts={
-                key: document[key]
-                for key in (
-                    "scheduled",
-                    "served",
-                    "unserved",
-                    "offered_rate_per_second",
-                    "achieved_rate_per_second",
-                )
-            },
+            facts={"direct": bool(step.cell["direct"]), **{key: document[key] for key in KEPT_FACTS}},
         )
 
     def now(self, line: str) -> Now | None:

@@ -33,6 +33,8 @@ class LocalHost:
         self, invocation: Invocation, on_start: Callable[[int], None], on_line: Callable[[str], None]
     ) -> Completed:
         """Runs under supervision. A command that cannot start is a Completed with a reason."""
+        if self._interrupted:  # between two steps: nothing ran that could have heard it
+            return Completed(None, "", "", 0, interrupted=True, reason="it was interrupted before it started")
         report = invocation.scratch / "supervision.json"
         try:
             self._process = subprocess.Popen(
@@ -54,6 +56,8 @@ class LocalHost:
                 0,
                 reason=f"the engine could not be started: {error.strerror} ({error.filename})",
             )
+        if self._interrupted:  # while it was being started
+            self._process.send_signal(signal.SIGINT)
         on_start(self._process.pid)
         stdout, stderr = _read_both(self._process, on_line)
         self._process.wait()
@@ -72,7 +76,7 @@ def _supervised(invocation: Invocation, report: Path) -> list[str]:
         str(engine_executable()), "supervise",
         "--timeout-ms", str(round(invocation.timeout_seconds * 1000)),
         "--grace-ms", str(round(GRACE_SECONDS * 1000)),
-        "--report", str(report), "--", *invocation.argv,
+        "--parent", str(os.getpid()), "--report", str(report), "--", *invocation.argv,
     ]  # fmt: skip
 
 

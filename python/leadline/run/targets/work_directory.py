@@ -44,7 +44,9 @@ class WorkDirectory:
     def _claim(self, path: Path) -> None:
         """Marks the directory and holds the marker locked; the kernel frees the lock when we are killed."""
         try:
-            self._marker = (path / MARKER).open("a+", encoding="utf-8")
+            # A link by the marker's name would have us empty what it points at.
+            descriptor = os.open(path / MARKER, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+            self._marker = os.fdopen(descriptor, "r+", encoding="utf-8")
             fcntl.flock(self._marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._marker.truncate(0)
             self._marker.write(json.dumps({"made_by": "leadline", "process": os.getpid()}) + "\n")
@@ -66,13 +68,13 @@ class WorkDirectory:
             return f"{self._path} has disappeared"
         if device != self._device:
             return f"{self._path} now lies on another filesystem: something was mounted or unmounted there"
-        if not (self._path / MARKER).exists():
+        if not is_marked(self._path):
             return f"{self._path} has lost its marker {MARKER}: something else has emptied or replaced it"
         return None
 
     def clean_up(self) -> None:
         """Removes the files and the marker; the directory itself was the user's and stays."""
-        if not self._path.is_dir():
+        if not is_marked(self._path):  # gone, or something else lies there now
             return
         remove_own_folders(self._path)
         remove_job_files(self._path, self._sections)
@@ -105,11 +107,26 @@ def check_directory(path: Path) -> Path:
             f"{path} may not be written by this user; choose another directory or change its owner"
         )
     foreign = [entry.name for entry in path.iterdir() if entry.name != MARKER]
-    if foreign and not (path / MARKER).is_file():
+    if foreign and not is_marked(path):
         raise UserError(
             f"{path} is not empty ({sorted(foreign)[0]!r} is in it) and not marked as leadline's; give an empty directory"
         )
     return path
+
+
+def is_marked(path: Path) -> bool:
+    """Whether leadline wrote the marker there: a link or somebody else's file of that name is none.
+
+    It may be empty: a leadline killed between making and writing it leaves it so.
+    """
+    marker = path / MARKER
+    try:
+        if marker.is_symlink() or not marker.is_file():
+            return False
+        text = marker.read_text(encoding="utf-8")
+        return not text or json.loads(text)["made_by"] == "leadline"
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def check_space(path: Path, needed_bytes: int) -> None:
@@ -124,7 +141,7 @@ def check_space(path: Path, needed_bytes: int) -> None:
 
 def remove_own_folders(path: Path) -> None:
     """Removes folders of leadline's own naming in a directory that carries the marker; links are never followed."""
-    if not (path / MARKER).is_file():
+    if not is_marked(path):
         return
     for entry in path.iterdir():
         if entry.name.startswith(OWN_PREFIX) and entry.is_dir() and not entry.is_symlink():
