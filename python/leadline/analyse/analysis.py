@@ -130,15 +130,14 @@ def find_failures(records: Sequence[StepRecord], run: str) -> list[FailedCell]:
 
 def failures_by_cell(records: Sequence[StepRecord]) -> Failures:
     """Why repeats of each cell failed, unless the same repeat was made good later (a resumed run)."""
-    good = {
-        _repeat(record) for record in records if record.kind is StepKind.CELL and _failure(record) is None
-    }
+    cells = [record for record in records if record.kind is StepKind.CELL]
+    lost = [record for record in cells if _failure(record) is not None]
+    good = {_repeat(record) for record in cells if _failure(record) is None} if lost else set()
     found: dict[tuple[str, CellKey], tuple[str, ...]] = {}
-    for record in records:
-        reason = _failure(record)
-        if record.kind is StepKind.CELL and reason is not None and _repeat(record) not in good:
-            key = (record.experiment, cell_key(record.cell))
-            found[key] = (*found.get(key, ()), reason)
+    for record in lost:
+        if _repeat(record) not in good:
+            key = _name(record.experiment, record.cell)
+            found[key] = (*found.get(key, ()), _failure(record) or "")
     return found
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from leadline.analyse.merge import cell_key
+from leadline.analyse.merge import CellKey, cell_key
 from leadline.analyse.results import METRICS, CellResult, Comparison, Estimate, Results
 from leadline.store.records import Scalar
 
@@ -16,10 +16,12 @@ RUN = "run"
 
 def compare_cells(cells: Sequence[CellResult], noise_floor: float | None) -> list[Comparison]:
     """Engine against engine, direct against buffered, block size against the next one, all else equal."""
+    varying = [axis for axis in COMPARED if len({cell.cell[axis] for cell in cells if axis in cell.cell}) > 1]
+    keys = [cell_key(cell.cell) for cell in cells] if varying else []
     return [
         comparison
-        for axis in COMPARED
-        for like in _alike(cells, axis)
+        for axis in varying
+        for like in _alike(cells, keys, axis)
         for comparison in _compare_along(axis, like, noise_floor)
     ]
 
@@ -48,16 +50,17 @@ def compare(axis: str, left: CellResult, right: CellResult, noise_floor: float |
     return Comparison(axis, left, right, ratios, _tells_apart(ratios.get("bandwidth"), noise_floor))
 
 
-def _alike(cells: Sequence[CellResult], axis: str) -> Iterable[dict[Scalar, CellResult]]:
-    """Groups of cells that differ in this axis only, by its value; across experiments where engines have
-    one each.
+def _alike(
+    cells: Sequence[CellResult], keys: Sequence[CellKey], axis: str
+) -> Iterable[dict[Scalar, CellResult]]:
+    """Groups of cells that differ in this axis only, by its value.
+
+    Experiments do not part them: a campaign may give each engine one of its own.
     """
     groups: dict[tuple[object, ...], dict[Scalar, CellResult]] = {}
-    if len({cell.cell[axis] for cell in cells if axis in cell.cell}) < 2:
-        return []
-    for cell in cells:
+    for cell, key in zip(cells, keys, strict=True):
         if axis in cell.cell:
-            rest = tuple(pair for pair in cell_key(cell.cell) if pair[0] != axis)
+            rest = tuple([pair for pair in key if pair[0] != axis])
             groups.setdefault((cell.test, cell.direction, rest), {}).setdefault(cell.cell[axis], cell)
     return [group for group in groups.values() if len(group) > 1]
 

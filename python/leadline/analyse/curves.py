@@ -37,7 +37,7 @@ def lay_lines(cells: Sequence[CellResult]) -> list[Line]:
         key = cell_key(cell.cell)
         for axis in LOAD_AXES:
             if _load(cell, axis) is not None:
-                rest = tuple(pair for pair in key if pair[0] != axis)
+                rest = tuple([pair for pair in key if pair[0] != axis])
                 groups.setdefault((axis, cell.experiment, cell.test, rest), []).append(place)
     return [_line(str(key[0]), places, cells) for key, places in groups.items() if len(places) > 1]
 

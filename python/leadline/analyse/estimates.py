@@ -4,6 +4,8 @@ series.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from leadline.analyse.intervals import percentile_ranks, t_half_width
@@ -15,7 +17,7 @@ from leadline.store.histogram import Histogram
 STATED = "as stated by the source"
 _ONE_RUN = "one repeat, no series to judge its spread by"
 _LITTLE_HOLDS = (0.8, 1.2)
-_FRACTIONS = np.array(list(PERCENTILES.values()))
+_KINDS = len(PERCENTILES)
 
 
 def estimate_metrics(trials: Trials, window: Window | None) -> dict[str, Estimate]:
@@ -77,25 +79,29 @@ def _mean(trials: Trials, window: Window | None) -> Estimate | None:
 
 
 def _percentiles(trials: Trials) -> dict[str, Estimate]:
-    """From merged bins; where there are none, as a single source states them (stated ones cannot be
-    merged).
-    """
+    """From merged bins; where there are none, as a single source states them (stated ones cannot be merged)."""
     merged = trials.histogram
     if merged is None:
         return _stated_percentiles(trials)
-    samples, cumulated = merged.total, np.cumsum(merged.counts)
-    ranks = np.ceil(_FRACTIONS * samples)
-    bounds = [percentile_ranks(samples, float(fraction)) for fraction in _FRACTIONS]
-    values = _values_at(merged, cumulated, ranks)
-    lows = _values_at(merged, cumulated, np.array([low for low, _ in bounds]))
-    highs = _values_at(merged, cumulated, np.array([high for _, high in bounds]))
-    repeats = _percentiles_of_repeats(trials)
-    found = {}
-    for place, name in enumerate(PERCENTILES):
-        low = min(lows[place], repeats[0][place]) if bounds[place][0] >= 1 else None
-        high = max(highs[place], repeats[1][place]) if bounds[place][1] <= samples else None
-        found[name] = Estimate(values[place], low, high, samples, _method(len(trials.trials)))
-    return found
+    samples = merged.total
+    bounds = [percentile_ranks(samples, fraction) for fraction in PERCENTILES.values()]
+    ranks = [*_ranks(samples), *(low for low, _ in bounds), *(high for _, high in bounds)]
+    found = _values_at(merged, ranks)
+    values, lows, highs = found[:_KINDS], found[_KINDS : 2 * _KINDS], found[2 * _KINDS :]
+    if len(trials.trials) > 1:
+        rows = [_values_at(part, _ranks(part.total)) for part in _histograms(trials)]
+        lows = [min(column) for column in zip(lows, *rows, strict=True)]
+        highs = [max(column) for column in zip(highs, *rows, strict=True)]
+    return {
+        name: Estimate(
+            value=values[place],
+            low=lows[place] if bounds[place][0] >= 1 else None,
+            high=highs[place] if bounds[place][1] <= samples else None,
+            n=samples,
+            method=_method(len(trials.trials)),
+        )
+        for place, name in enumerate(PERCENTILES)
+    }
 
 
 def _method(repeats: int) -> str:
@@ -104,24 +110,20 @@ def _method(repeats: int) -> str:
     )
 
 
-def _values_at(histogram: Histogram, cumulated: np.ndarray, ranks: np.ndarray) -> list[float]:
+def _histograms(trials: Trials) -> list[Histogram]:
+    return [part for part in (trial.histogram for trial in trials.trials) if part is not None]
+
+
+def _ranks(samples: int) -> list[int]:
+    """Of the percentiles among so many samples, 1 = smallest."""
+    return [math.ceil(fraction * samples) for fraction in PERCENTILES.values()]
+
+
+def _values_at(histogram: Histogram, ranks: list[int]) -> list[float]:
     """Latencies of the samples with these ranks, clamped into the data."""
-    places = np.searchsorted(cumulated, np.maximum(ranks, 1)).clip(max=len(cumulated) - 1)
-    return [float(value) for value in histogram.values_ns[places]]
-
-
-def _percentiles_of_repeats(trials: Trials) -> tuple[list[float], list[float]]:
-    """Smallest and largest of each percentile over the repeats; no bound where there is only one."""
-    if len(trials.trials) == 1:
-        return [np.inf] * len(PERCENTILES), [-np.inf] * len(PERCENTILES)
-    rows = [
-        _values_at(part, np.cumsum(part.counts), np.ceil(_FRACTIONS * part.total))
-        for part in (trial.histogram for trial in trials.trials)
-        if part is not None
-    ]
-    return [min(column) for column in zip(*rows, strict=True)], [
-        max(column) for column in zip(*rows, strict=True)
-    ]
+    places = np.searchsorted(np.cumsum(histogram.counts), np.array(ranks))
+    found: list[float] = histogram.values_ns.take(places, mode="clip").astype(float).tolist()
+    return found
 
 
 def _stated_percentiles(trials: Trials) -> dict[str, Estimate]:

@@ -21,38 +21,36 @@ _BOTH_WAYS = {"rw", "readwrite", "randrw"}
 
 @dataclass(frozen=True)
 class Trial:
-    """One repeat of a cell in one direction."""
+    """One repeat of a cell in one direction; totals of all its jobs."""
 
     record: StepRecord
     measurements: Sequence[Measurement]
     """Of this direction only; the record holds the other one too."""
+    size_bytes: int
+    operations: int
+    runtime_ns: int
+    """Of the slowest job."""
+    bandwidth_bytes_per_second: float
+    iops: float
 
-    @cached_property
-    def size_bytes(self) -> int:
-        """What all jobs moved."""
-        return sum(part.size_bytes for part in self.measurements)
+    @classmethod
+    def of(cls, record: StepRecord, measurements: Sequence[Measurement]) -> Trial:
+        """Rates are everything moved over the runtime of the slowest job; 0 where none of it ran."""
+        size_bytes = sum([part.size_bytes for part in measurements])
+        operations = sum([part.operations for part in measurements])
+        runtime_ns = max([part.runtime_ns for part in measurements])
+        per_second = 1e9 / runtime_ns if runtime_ns else 0.0
+        return cls(
+            record,
+            measurements,
+            size_bytes,
+            operations,
+            runtime_ns,
+            size_bytes * per_second,
+            operations * per_second,
+        )
 
-    @cached_property
-    def operations(self) -> int:
-        """What all jobs completed."""
-        return sum(part.operations for part in self.measurements)
-
-    @cached_property
-    def runtime_ns(self) -> int:
-        """Of the slowest job."""
-        return max((part.runtime_ns for part in self.measurements), default=0)
-
-    @cached_property
-    def bandwidth_bytes_per_second(self) -> float:
-        """All bytes over the runtime of the slowest job."""
-        return self.size_bytes * 1e9 / self.runtime_ns if self.runtime_ns else 0.0
-
-    @cached_property
-    def iops(self) -> float:
-        """All operations over the runtime of the slowest job."""
-        return self.operations * 1e9 / self.runtime_ns if self.runtime_ns else 0.0
-
-    @cached_property
+    @property
     def mean_latency_ns(self) -> float:
         """Over all operations of the repeat."""
         return total_mean_ns(part.latency for part in self.measurements) or 0.0
@@ -172,7 +170,7 @@ def gather_trials(records: Iterable[StepRecord], kind: StepKind = StepKind.CELL)
         if record.kind is kind and record.status is Status.FINISHED:
             key = cell_key(record.cell)
             for direction, parts in _by_direction(record).items():
-                groups.setdefault((record.experiment, key, direction), []).append(Trial(record, parts))
+                groups.setdefault((record.experiment, key, direction), []).append(Trial.of(record, parts))
     return [
         Trials(experiment, key, direction, tuple(trials))
         for (experiment, key, direction), trials in groups.items()

@@ -52,7 +52,7 @@ Duration = Annotated[float, _checked(parse_duration), WithJsonSchema(_TIME_SCHEM
 Bandwidth = Annotated[float, _checked(parse_bandwidth), WithJsonSchema(_BANDWIDTH_SCHEMA)]
 Count = Annotated[int, Field(ge=1, strict=True)]
 Percent = Annotated[int, Field(ge=0, le=100, strict=True)]
-Rate = Annotated[float, Field(gt=0)]
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 Axis = Annotated[tuple[Value, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 """An axis: one value or a list of values; every combination of all axes is a cell."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from math import inf
 
 from leadline.errors import UserError
 
@@ -27,10 +28,10 @@ def parse_size(text: str | int) -> int:
         raise UserError(f'"{text}" is not a size; write bytes as "4k", "1MiB" (binary) or "450MB" (decimal)')
     number, letter, iec, suffix = match.groups()
     base = 1000 if suffix and not iec and letter else 1024
-    return _positive_size(float(number) * base ** _POWERS[letter.lower()], text)
+    return _positive_size(Fraction(number) * base ** _POWERS[letter.lower()], text)
 
 
-def _positive_size(value: float, text: object) -> int:
+def _positive_size(value: Fraction | int, text: object) -> int:
     if value < 1 or value != int(value):
         raise UserError(f'"{text}" is not a size: it must come to a whole number of bytes, at least 1')
     return int(value)
@@ -38,8 +39,8 @@ def _positive_size(value: float, text: object) -> int:
 
 def parse_duration(text: str | float) -> float:
     """Seconds from "30s", "500ms", "5m", "1h" or a number of seconds; raises UserError."""
-    if isinstance(text, int | float) and not isinstance(text, bool):
-        text = f"{text}s"
+    if isinstance(text, int | float) and not isinstance(text, bool) and 0 <= text < inf:
+        return float(text)
     match = _DURATION.fullmatch(text) if isinstance(text, str) else None
     unit = (match[2].lower() or "s") if match else ""
     if not match or unit not in _SECONDS:
@@ -49,13 +50,13 @@ def parse_duration(text: str | float) -> float:
 
 def parse_bandwidth(text: str | float) -> float:
     """Bytes per second from "450MB/s", "1.2GiB/s", "25Gb/s" (bits) or a number; raises UserError."""
-    if isinstance(text, int | float) and not isinstance(text, bool) and text > 0:
+    if isinstance(text, int | float) and not isinstance(text, bool) and 0 < text < inf:
         return float(text)
     match = _RATE.fullmatch(text) if isinstance(text, str) else None
     amount = (
         re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)(b|bit)", match[1], re.IGNORECASE) if match else None
     )
-    if not amount:
+    if not amount or not float(amount[1]):
         raise UserError(f'"{text}" is not a bandwidth; write "450MB/s", "1.2GiB/s" or "25Gb/s" (bits)')
     number, letter, iec, suffix = amount.groups()
     per_unit = (1024 if iec else 1000) ** _POWERS[letter.lower()]
@@ -78,7 +79,8 @@ def format_size(size_bytes: float) -> str:
     value, letters = float(size_bytes), ["", "k", "m", "g", "t", "p"]
     for letter in letters:
         if value < 1024 or value % 1 or (value / 1024) % 1:
-            return f"{value:g}{letter}"
+            # All digits of a whole number: layouts are told apart by it.
+            return f"{value:g}{letter}" if value % 1 else f"{value:.0f}{letter}"
         value /= 1024
     return f"{value * 1024:g}p"
 

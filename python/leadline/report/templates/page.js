@@ -110,7 +110,7 @@ async function copyText(code, button) {
 }
 
 function startTables() {
-  const cells = new LazyTable(part("cells", ".lazy"), "Every cell with its verdict", [detailColumn, ...cellColumns, verdictColumn, ...metrics.map(metricColumn)], data.count, "No cell was measured.");
+  const cells = new LazyTable(part("cells", ".lazy"), "Every cell with its verdict", [detailColumn, ...cellColumns, verdictColumn, ...metrics.map(metricColumn)], data.count, "No cell was measured.", 2000);
   const beside = resources.length ? data.count : 0;
   const used = new LazyTable(part("resources", ".lazy"), "Resource use beside each cell", [...cellColumns, ...resources.map(resourceColumn)], beside, "No resource use was recorded.");
   return [cells, used, startComparisons()];
@@ -201,13 +201,13 @@ function startDownloads() {
   }));
 }
 
-function startTheme(repaints) {
+function startTheme(figures) {
   const button = document.getElementById("theme");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = (name) => {
     document.documentElement.dataset.theme = name;
     button.setAttribute("aria-pressed", String(name === "dark"));
-    repaints.forEach((repaint) => repaint());
+    figures.forEach((figure) => figure.repaint());
   };
   button.hidden = false;
   button.addEventListener("click", () => apply(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
@@ -222,6 +222,7 @@ function startPrinting(tables) {
     before = document.documentElement.dataset.theme;
     document.documentElement.dataset.theme = "light";
     tables.forEach((table) => table.spread());
+    fitToPaper(true);
     document.querySelectorAll("details:not([open])").forEach((part) => {
       part.open = true;
       part.dataset.folded = "";
@@ -229,6 +230,7 @@ function startPrinting(tables) {
   });
   addEventListener("afterprint", () => {
     document.documentElement.dataset.theme = before;
+    fitToPaper(false);
     document.querySelectorAll("details[data-folded]").forEach((part) => {
       part.open = false;
       delete part.dataset.folded;
@@ -236,8 +238,15 @@ function startPrinting(tables) {
   });
 }
 
-const repaints = [startSurfaces(), startThroughput(), startPercentiles()].filter(Boolean);
-startTheme(repaints);
+// Flat figures are drawn when the browser has nothing else to do, so that they are there when the page is printed.
+function drawWhenIdle(figures) {
+  const later = window.requestIdleCallback || ((work) => setTimeout(work, 500));
+  later(() => figures.forEach((figure) => figure.begin && figure.begin()), { timeout: 3000 });
+}
+
+const figures = [startSurfaces(), startThroughput(), startPercentiles()].filter(Boolean);
+startTheme(figures);
+drawWhenIdle(figures);
 startDownloads();
 startPrinting(startTables());
 document.documentElement.dataset.ready = "";

@@ -158,12 +158,21 @@ async function draw(place, traces, layout) {
 // Runs `paint` when the place first comes near the screen, and again whenever `again` is called after that.
 function whenVisible(place, paint) {
   let seen = false;
-  const watcher = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
+  const begin = () => {
+    if (seen) return;
     seen = true;
     watcher.disconnect();
     paint();
-  }, { rootMargin: "200px" });
+  };
+  const watcher = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && begin(), { rootMargin: "200px" });
   watcher.observe(place);
-  return () => seen && paint();
+  return { begin, repaint: () => seen && paint() };
+}
+
+// On paper a figure is as wide as the page, not as the window.
+const PAPER_WIDTH = 680;
+function fitToPaper(printing) {
+  document.querySelectorAll(".plot.js-plotly-plot:not(.space)").forEach((place) => {
+    window.Plotly.relayout(place, printing ? { width: PAPER_WIDTH, height: 400 } : { autosize: true, width: null, height: null });
+  });
 }

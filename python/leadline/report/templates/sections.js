@@ -29,7 +29,7 @@ function startSurfaces() {
   const tools = part("surfaces", ".tools");
   addCameraButtons(tools, place);
   const paint = () => state.view === "3D" && drawSpace(place, state.item, state.metric);
-  const repaint = whenVisible(place, paint);
+  const figure = whenVisible(place, paint);
   const extras = [
     { name: "metric", label: "Metric", options: METRIC_OPTIONS, initial: metrics[0].name },
     { name: "view", label: "View", options: [["3D", "3D"], ["2D", "2D"]], initial: webGl ? "3D" : "2D" },
@@ -39,10 +39,10 @@ function startSurfaces() {
     document.getElementById("surfaces").dataset.view = state.view;
     place.setAttribute("aria-label", `Surface: ${item.keys.filter(Boolean).join(", ")}, ${metricNamed[state.metric].label}. The 2D view holds the same figures as a table.`);
     drawMap(map, item, state.metric);
-    repaint();
+    figure.repaint();
   });
   if (!webGl) say("surfaces", "This browser offers no WebGL, so the surface is shown as a table only.");
-  return repaint;
+  return { repaint: figure.repaint };
 }
 
 function startThroughput() {
@@ -50,15 +50,15 @@ function startThroughput() {
   if (!LATENCIES.length) return closeSection("throughput", "The source gives no latencies.");
   const state = {};
   const place = part("throughput", ".plot");
-  const repaint = whenVisible(place, () => drawThroughput(place, state.item, state.latency));
+  const figure = whenVisible(place, () => drawThroughput(place, state.item, state.latency));
   const extras = [{ name: "latency", label: "Latency", options: METRIC_OPTIONS.filter(([name]) => LATENCIES.includes(name)), initial: usualLatency() }];
   cascade(part("throughput", ".menus"), data.throughput, ["Test", "Points by", "Lines", "At"], extras, (item, picked) => {
     Object.assign(state, { item, latency: picked.latency });
     place.setAttribute("aria-label", `Throughput against ${metricNamed[picked.latency].label}: ${item.keys.filter(Boolean).join(", ")}. Every cell stands in the table below.`);
     listKnees(item);
-    repaint();
+    figure.repaint();
   });
-  return repaint;
+  return figure;
 }
 
 function usualLatency() {
@@ -138,13 +138,13 @@ function startPercentiles() {
   if (!data.percentiles.length) return closeSection("percentiles", "No curve with latencies.");
   const state = {};
   const place = part("percentiles", ".plot");
-  const repaint = whenVisible(place, () => drawPercentiles(place, state.item));
+  const figure = whenVisible(place, () => drawPercentiles(place, state.item));
   cascade(part("percentiles", ".menus"), data.percentiles, ["Test", "Points by", "At"], [], (item) => {
     state.item = item;
     place.setAttribute("aria-label", `Latency percentiles: ${item.keys.filter(Boolean).join(", ")}. Every cell stands in the table below.`);
-    repaint();
+    figure.repaint();
   });
-  return repaint;
+  return figure;
 }
 
 function drawPercentiles(place, item) {

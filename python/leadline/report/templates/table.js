@@ -1,11 +1,12 @@
 // A sortable, filterable table of many rows: rows are made only as far as the reader has scrolled.
 
 const ROWS_A_TIME = 100;
-const ROWS_PRINTED = 2000;
+const ROWS_PRINTED = 300;
 
 // `columns`: {label, text(row), sort(row), numeric, node?(row)}; rows are numbers.
 class LazyTable {
-  constructor(place, caption, columns, count, emptyWords) {
+  constructor(place, caption, columns, count, emptyWords, printed = ROWS_PRINTED) {
+    this.printed = printed;
     this.columns = columns;
     this.all = Array.from({ length: count }, (_, row) => row);
     this.rows = this.all;
@@ -131,7 +132,7 @@ class LazyTable {
   // Paper cannot be scrolled: all rows up to a bound are made, and what is left out is said.
   spread() {
     if (!this.body) return;
-    this.append(Math.max(ROWS_PRINTED - this.body.childElementCount, 0));
+    this.append(Math.max(this.printed - this.body.childElementCount, 0));
     const left = this.rows.length - this.body.childElementCount;
     this.end.textContent = left > 0 ? `${left} more rows are not printed; download the data for all of them` : "";
   }
