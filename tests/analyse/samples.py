@@ -1,6 +1,4 @@
-"""Small records made by hand: what the engines would have left behind, with every figure chosen by the
-test.
-"""
+"""Small records made by hand: what engines would leave behind, every figure chosen by the test."""
 
 from __future__ import annotations
 

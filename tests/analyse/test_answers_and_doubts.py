@@ -57,31 +57,33 @@ def test_the_answers_of_a_small_run_are_these() -> None:
     assert sentences(small_run().answers) == [
         "How fast should it be? The stated limit for randread is 2.00 GiB/s, of which randread "
         "reached 64 %; one job of the generator alone makes 1.00M IOPS.",
-        "How fast is it? At their best settings: randread 1.28 GiB/s (21.0k IOPS) and write 562 MiB/s"
-        " (9.00k IOPS), doubtful: incomplete.",
+        "How fast is it? At their best settings: write 562 MiB/s (9.00k IOPS; doubtful: incomplete) "
+        "and randread 1.28 GiB/s (21.0k IOPS).",
         "How fast is it? randread, 64 KiB: queueing begins near iodepth 5, 90 % of the peak of 1.28 "
         "GiB/s is reached at iodepth 13.",
         "How fast is it? Throughput collapses on 1 of 1 curves; worst randread, 64 KiB, iodepth 256, "
         "1 job, io_uring, direct: 750 MiB/s at iodepth 256 is 43 % below the peak of 1.28 GiB/s at "
         "iodepth 64 (at most 15 %).",
+        "Where does the difference go? write at its best (64 KiB, iodepth 1, 1 job, io_uring, "
+        "buffered; doubtful: incomplete): the engine used 0.200 of 4 cores. Nothing that was counted "
+        "was used up, most the load generator (20 % used): the time goes into waiting, or into a "
+        "limit that is not counted here.",
         "Where does the difference go? randread at its best (64 KiB, iodepth 64, 1 job, io_uring, "
         "direct): the busiest disk had work 97 % of the time, the CPUs were busy 30 % of the time and"
-        " waited for I/O 10 % and the engine used 0.200 of 4 cores: the disk most likely binds.",
-        "Where does the difference go? write at its best (64 KiB, iodepth 1, 1 job, io_uring, "
-        "buffered, doubtful: incomplete): the engine used 0.200 of 4 cores: too little was counted to"
-        " name what binds.",
+        " waited for I/O 10 % and the engine used 0.200 of 4 cores. Most likely bound by the disk (97"
+        " % used).",
         "Is it right? Not measured: this run checked neither POSIX conformance nor consistency, and "
         "did not verify its data.",
+        "Best settings Most throughput, write: no point is valid; the best doubtful one is 562 MiB/s "
+        "[562 MiB/s, 562 MiB/s] with 64 KiB, iodepth 1, 1 job, io_uring, buffered, doubtful: "
+        "incomplete.",
+        "Best settings Under a latency bound, write: no point is valid in both throughput and latency.",
         "Best settings Most throughput, randread: 1.28 GiB/s [1.28 GiB/s, 1.28 GiB/s] with 64 KiB, "
         "iodepth 64, 1 job, io_uring, direct, p99 3.74 ms.",
         "Best settings With p99 <= 1.00 ms, randread: 1.22 GiB/s [1.22 GiB/s, 1.22 GiB/s] with 64 "
         "KiB, iodepth 16, 1 job, io_uring, direct, p99 982 us.",
         "Best settings With p99 <= 10.0 ms, randread: 1.28 GiB/s [1.28 GiB/s, 1.28 GiB/s] with 64 "
         "KiB, iodepth 64, 1 job, io_uring, direct, p99 3.74 ms.",
-        "Best settings Most throughput, write: no point is valid; the best doubtful one is 562 MiB/s "
-        "[562 MiB/s, 562 MiB/s] with 64 KiB, iodepth 1, 1 job, io_uring, buffered, doubtful: "
-        "incomplete.",
-        "Best settings Under a latency bound, write: no point is valid in both throughput and latency.",
     ]
 
 
@@ -136,9 +138,10 @@ def test_a_bound_that_no_point_meets_names_the_lowest() -> None:
 @pytest.mark.parametrize(
     ("busy", "cpu", "words"),
     [
-        (0.95, 0.2, "the disk most likely binds"),
-        (0.5, 0.9, "the load generator binds"),
-        (0.5, 0.2, "nothing on this host"),
+        (0.95, 0.2, "Most likely bound by the disk (95 % used)"),
+        (0.5, 0.9, "Most likely bound by the load generator (90 % used)"),
+        (0.7, 0.2, "Nearest to its end is the disk (70 % used)"),
+        (0.5, 0.2, "Nothing that was counted was used up"),
     ],
 )
 def test_the_difference_is_put_down_to_what_was_used_up(busy: float, cpu: float, words: str) -> None:
@@ -154,7 +157,7 @@ def test_reaching_the_stated_network_is_said_first() -> None:
         [record(measurement(), counters=counters(0.99))], manifest(limits={"network": 1.3 * GIB}), ENVIRONMENT
     )
     (answer,) = [answer for answer in found.answers if answer.question == "Where does the difference go?"]
-    assert "94 % of the stated network: the network binds" in answer.sentence
+    assert "Most likely bound by the stated network (94 % used)" in answer.sentence
 
 
 def doubts(

@@ -1,4 +1,10 @@
-"""Real output of fio 3.33, one file a way of running it (paths of the machine replaced)."""
+"""Real output of fio 3.33, one file a way of running it, as it came out but for the paths.
+
+Each is a run of a few milliseconds to 3 s: --output-format=json or json+, mostly with --lat_percentiles=1
+--clat_percentiles=0; polluted_by_error wrote to /dev/full, status_interval had --status-interval=1, two_clients was
+`fio --client` against two `fio --server`, failed_job has a section without size, with_bandwidth_log had
+--write_bw_log and --log_avg_msec=200 (the two logs lie beside it).
+"""
 
 import gzip
 from pathlib import Path

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
+import pytest
 from fio_samples import bandwidth_logs, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -99,6 +101,25 @@ def test_results_with_keys_dropped_and_values_replaced(
     edits: list[tuple[tuple[Any, ...], Any, bool]],
 ) -> None:
     parsed_or_refused(fio_json.parse, json.dumps(changed(edits)))
+
+
+@pytest.mark.parametrize("text", ["\n", " ", "{", "#bytes ", "Jobs: 1 (f=1)[", "9, ", "[r=", "{ "])
+@pytest.mark.parametrize(
+    "parse",
+    [
+        fio_json.parse,
+        fio_eta.parse,
+        perftest.parse_text,
+        perftest.HEADER.search,
+        lambda text: fio_log.parse([text]),
+    ],
+)
+def test_a_megabyte_of_the_same_takes_no_more_than_a_moment(
+    parse: Callable[[str], object], text: str
+) -> None:
+    begin_seconds = process_time()
+    parsed_or_refused(parse, text * (1_000_000 // len(text)))
+    assert process_time() - begin_seconds < 2  # linear: some 10 ms; quadratic: minutes
 
 
 def test_brackets_without_end_are_refused_quickly() -> None:

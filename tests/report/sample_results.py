@@ -41,9 +41,19 @@ LATENCY_AT_ONE_NS = {4096: 82_000.0, 65536: 130_000.0, 1048576: 560_000.0, 41943
 ENVIRONMENT: dict[str, Any] = {
     "cpu": {"model": "AMD EPYC 7302P", "cores": 16, "governor": "performance", "numa_nodes": 1},
     "memory": {"total_bytes": 67_553_599_488, "swap_bytes": 0},
-    "kernel": {"release": "6.1.0-28-amd64", "settings": {"vm.dirty_ratio": 20, "vm.dirty_background_ratio": 10}},
-    "filesystem": {"type": "xfs", "mount_point": "/mnt/data", "options": ["rw", "noatime"], "device": "/dev/nvme0n1"},
-    "block_devices": [{"name": "nvme0n1", "model": "Dell Ent NVMe 1.6TB", "scheduler": "none", "rotational": False}],
+    "kernel": {
+        "release": "6.1.0-28-amd64",
+        "settings": {"vm.dirty_ratio": 20, "vm.dirty_background_ratio": 10},
+    },
+    "filesystem": {
+        "type": "xfs",
+        "mount_point": "/mnt/data",
+        "options": ["rw", "noatime"],
+        "device": "/dev/nvme0n1",
+    },
+    "block_devices": [
+        {"name": "nvme0n1", "model": "Dell Ent NVMe 1.6TB", "scheduler": "none", "rotational": False}
+    ],
     "network": [{"name": "eno1", "speed_bits_per_second": 25_000_000_000, "bonding": None}],
     "versions": {"fio": "3.33", "python": "3.11.2"},
     "unreadable": ["governor of cpu3: permission denied"],
@@ -98,12 +108,17 @@ def verdicts_of(cell: Cell, test: str, metrics: dict[str, Estimate]) -> tuple[Ve
         )
     if test == "read" and cell["block_size"] == 4096 and int(cell["numjobs"]) == 16:
         found.append(
-            Verdict(VerdictName.GENERATOR_BOUND, "fio used 0.97 of a core per job; more than 0.8 is the generator's own limit")
+            Verdict(
+                VerdictName.GENERATOR_BOUND,
+                "fio used 0.97 of a core per job; more than 0.8 is the generator's own limit",
+            )
         )
     return tuple(found)
 
 
-def cell_result(run: str, experiment: str, cell: dict[str, Any], noise: random.Random, ordinal: int) -> CellResult:
+def cell_result(
+    run: str, experiment: str, cell: dict[str, Any], noise: random.Random, ordinal: int
+) -> CellResult:
     test = str(cell["rw"])
     metrics = metrics_of(cell, test, noise)
     concurrency = cell["iodepth"] * cell["numjobs"]
@@ -208,7 +223,13 @@ def comparisons_of(cells: Sequence[CellResult], axis: str) -> list[Comparison]:
         key = tuple(sorted((name, value) for name, value in cell.cell.items() if name != axis))
         groups.setdefault((cell.test, key), []).append(cell)
     return [
-        Comparison(axis, left, right, {name: ratio(left, right, name) for name in ("bandwidth", "mean", "p99")}, index % 2 == 0)
+        Comparison(
+            axis,
+            left,
+            right,
+            {name: ratio(left, right, name) for name in ("bandwidth", "mean", "p99")},
+            index % 2 == 0,
+        )
         for index, members in enumerate(groups.values())
         for left, right in pairwise(members)
     ]
@@ -230,8 +251,17 @@ def sample(
     """A whole run: by default 4 tests x 8 iodepths x 5 numjobs x 2 block sizes x 2 engines = 640 cells, 2 failed."""
     noise = random.Random(seed)
     cells = []
-    for ordinal, (test, block, engine, job, depth) in enumerate(product(tests, blocks, engines, jobs, depths)):
-        cell = {"rw": test, "block_size": block, "iodepth": depth, "numjobs": job, "ioengine": engine, "direct": True}
+    for ordinal, (test, block, engine, job, depth) in enumerate(
+        product(tests, blocks, engines, jobs, depths)
+    ):
+        cell = {
+            "rw": test,
+            "block_size": block,
+            "iodepth": depth,
+            "numjobs": job,
+            "ioengine": engine,
+            "direct": True,
+        }
         cells.append(cell_result(label, "local disk", cell, noise, ordinal * 3))
     return results_of(label, cells)
 
@@ -253,8 +283,22 @@ def results_of(label: str, cells: Sequence[CellResult]) -> Results:
         ),
         cells=tuple(cells),
         failed=(
-            FailedCell(label, "local disk", {**cells[0].cell, "iodepth": 256}, 0, "fio hung and was killed after 42 s", "fio --name=cell"),
-            FailedCell(label, "local disk", {**cells[0].cell, "iodepth": 512}, 0, "fio hung and was killed after 42 s", "fio --name=cell"),
+            FailedCell(
+                label,
+                "local disk",
+                {**cells[0].cell, "iodepth": 256},
+                0,
+                "fio hung and was killed after 42 s",
+                "fio --name=cell",
+            ),
+            FailedCell(
+                label,
+                "local disk",
+                {**cells[0].cell, "iodepth": 512},
+                0,
+                "fio hung and was killed after 42 s",
+                "fio --name=cell",
+            ),
         ),
         curves=tuple(curves),
         grids=tuple(grids_of(cells)),
@@ -284,18 +328,40 @@ def answers(best: CellResult) -> tuple[Answer, ...]:
         ),
         Answer("Is it right?", "Not measured: this run did not verify data.", measured=False),
         Answer("Best settings", "Throughput, read: 1 MiB, iodepth 64, 4 jobs, io_uring: 2.74 GiB/s.", best),
-        Answer("Best settings", "Throughput, randread: 1 MiB, iodepth 64, 2 jobs, io_uring: 2.07 GiB/s.", best),
-        Answer("Best settings", "p99 under 1 ms, randread: 4 KiB, iodepth 16, 4 jobs, io_uring: 166 thousand IOPS.", best),
-        Answer("Best settings", "p99 under 10 ms, randread: 1 MiB, iodepth 4, 1 job, io_uring: 1.6 GiB/s.", best),
+        Answer(
+            "Best settings", "Throughput, randread: 1 MiB, iodepth 64, 2 jobs, io_uring: 2.07 GiB/s.", best
+        ),
+        Answer(
+            "Best settings",
+            "p99 under 1 ms, randread: 4 KiB, iodepth 16, 4 jobs, io_uring: 166 thousand IOPS.",
+            best,
+        ),
+        Answer(
+            "Best settings", "p99 under 10 ms, randread: 1 MiB, iodepth 4, 1 job, io_uring: 1.6 GiB/s.", best
+        ),
     )
 
 
 def doubts(cells: Sequence[CellResult]) -> tuple[Doubt, ...]:
-    counts = {name: sum(any(one.name == name for one in cell.verdicts) for cell in cells) for name in VerdictName}
+    counts = {
+        name: sum(any(one.name == name for one in cell.verdicts) for cell in cells) for name in VerdictName
+    }
     known = [
-        Doubt("too few samples", "p99.9 rests on 8123 samples in the worst cell; 100000 are needed.", counts[VerdictName.TOO_FEW_SAMPLES]),
-        Doubt("collapsed", "randwrite, 4 KiB: throughput is 46 % below the peak at concurrency 2048.", counts[VerdictName.COLLAPSED]),
-        Doubt("generator-bound", "fio used 0.97 of a core per job: these are fio's own limit.", counts[VerdictName.GENERATOR_BOUND]),
+        Doubt(
+            "too few samples",
+            "p99.9 rests on 8123 samples in the worst cell; 100000 are needed.",
+            counts[VerdictName.TOO_FEW_SAMPLES],
+        ),
+        Doubt(
+            "collapsed",
+            "randwrite, 4 KiB: throughput is 46 % below the peak at concurrency 2048.",
+            counts[VerdictName.COLLAPSED],
+        ),
+        Doubt(
+            "generator-bound",
+            "fio used 0.97 of a core per job: these are fio's own limit.",
+            counts[VerdictName.GENERATOR_BOUND],
+        ),
         Doubt("failed", "fio hung and was killed after 42 s.", 2),
         Doubt("missing", "The run was stopped: 1 planned cell was not measured.", 1),
     ]
@@ -318,12 +384,32 @@ def manifest(label: str) -> Manifest:
 
 def empty(label: str = "stopped at once") -> Results:
     """A run that measured nothing."""
-    return Results(label, manifest(label), {}, Reference(), (), (), (), (), (), (), (), planned_cells=12, missing_cells=12)
+    return Results(
+        label,
+        manifest(label),
+        {},
+        Reference(),
+        (),
+        (),
+        (),
+        (),
+        (),
+        (),
+        (),
+        planned_cells=12,
+        missing_cells=12,
+    )
 
 
 def single() -> Results:
     """One cell, two metrics, no interval, no curve and no grid: an import of somebody's one fio result."""
-    cell: dict[str, Any] = {"rw": "randread", "block_size": 4096, "iodepth": 32, "numjobs": 1, "ioengine": "libaio"}
+    cell: dict[str, Any] = {
+        "rw": "randread",
+        "block_size": 4096,
+        "iodepth": 32,
+        "numjobs": 1,
+        "ioengine": "libaio",
+    }
     full = cell_result("one cell", "imported", cell, random.Random(1), 0)
     bare = CellResult(
         run="one cell",
@@ -332,7 +418,10 @@ def single() -> Results:
         direction=Direction.READ,
         test="randread",
         repeats=1,
-        metrics={name: Estimate(full.metrics[name].value, None, None, 1, "stated by the source") for name in METRICS[:3]},
+        metrics={
+            name: Estimate(full.metrics[name].value, None, None, 1, "stated by the source")
+            for name in METRICS[:3]
+        },
         concurrency=32,
     )
     return Results("one cell", manifest("one cell"), {}, Reference(), (bare,), (), (), (), (), (), ())

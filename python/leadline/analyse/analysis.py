@@ -1,6 +1,4 @@
-"""The analysis, read from top to bottom: records in, results out. Pure: the same run gives the same results
-for ever.
-"""
+"""The analysis, from top to bottom: records in, results out. Pure: the same run always gives the same results."""
 
 from __future__ import annotations
 
@@ -18,6 +16,7 @@ from leadline.analyse.estimates import estimate_metrics
 from leadline.analyse.grids import lay_grids
 from leadline.analyse.machine import Machine, read_machine
 from leadline.analyse.merge import CellKey, Trials, cell_key, gather_trials, total_mean_ns
+from leadline.analyse.order import in_reading_order
 from leadline.analyse.reference import measure_reference
 from leadline.analyse.resources import summarise_resources
 from leadline.analyse.results import CellResult, FailedCell, Reference, Results
@@ -34,17 +33,15 @@ Failures = Mapping[tuple[str, CellKey], tuple[str, ...]]
 def analyse(
     records: Sequence[StepRecord], manifest: Manifest, environment: Mapping[str, Any], label: str = ""
 ) -> Results:
-    """One stored run, analysed: cells with intervals and verdicts, curves, grids, comparisons, answers and
-    doubts.
-    """
+    """One stored run, analysed; `label` names it in reports, else the manifest does."""
     machine = read_machine(environment)
-    groups = gather_trials(records)
+    groups = in_reading_order(gather_trials(records))
     reference = measure_reference(records, groups, manifest, machine)
     failed = find_failures(records, label or manifest.name)
 
     judged = judge_cells(groups, reference, machine, failures_by_cell(records), label or manifest.name)
     lines = lay_lines(judged)
-    cells = mark_collapses(judged, lines)
+    cells = mark_collapses(judged, lines, reference.noise_floor)
     curves = draw_curves(cells, lines)
     planned, missing = count_missing(records, manifest)
 
@@ -142,9 +139,7 @@ def failures_by_cell(records: Sequence[StepRecord]) -> Failures:
 
 
 def count_missing(records: Sequence[StepRecord], manifest: Manifest) -> tuple[int, int]:
-    """Planned cells, and those of them without any record; without a plan (imports) what is there is the
-    plan.
-    """
+    """Planned cells, and those without any record; without a plan (imports) what is there was planned."""
     present = {_name(record.experiment, record.cell) for record in records if record.kind is StepKind.CELL}
     planned = {
         _name(str(step.get("experiment", "")), step.get("cell", {}))

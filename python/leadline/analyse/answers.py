@@ -51,7 +51,8 @@ def _shares_of_limits(results: Results) -> list[str]:
         words = f"the stated limit for {name} is {bandwidth(limit)}"
         if best is not None:
             share = best.metrics["bandwidth"].value / limit
-            words += f", of which {best.test} reached {percent(share)}{reservation(best)}"
+            doubt = f" ({reservation(best)})" if reservation(best) else ""
+            words += f", of which {best.test} reached {percent(share)}{doubt}"
         parts.append(words)
     return parts
 
@@ -71,16 +72,16 @@ def _measured(results: Results) -> Answer:
     if not best:
         return Answer(IS, "Not measured: no step of this run gave a figure.", measured=False)
     parts = [
-        f"{test} {bandwidth(cell.metrics['bandwidth'].value)} ({_rate(cell)}){reservation(cell)}"
+        f"{test} {bandwidth(cell.metrics['bandwidth'].value)} ({_beside(cell)})"
         for test, cell in best.items()
     ]
     fastest = max(best.values(), key=lambda cell: cell.metrics["bandwidth"].value)
     return Answer(IS, f"At their best settings: {listed(parts)}.", fastest)
 
 
-def _rate(cell: CellResult) -> str:
+def _beside(cell: CellResult) -> str:
     known = cell.metrics.get("iops")
-    return iops(known.value) if known else "IOPS unknown"
+    return "; ".join(filter(None, (iops(known.value) if known else "IOPS unknown", reservation(cell))))
 
 
 def _saturations(results: Results) -> Iterable[Answer]:

@@ -1,7 +1,6 @@
 """Where does the difference go: what was busy beside the best point of each test, in words.
 
-A first, simple attribution from the counters of this host; a model's opinion comes beside it once there are
-baselines.
+A first, simple attribution from the counters of this host.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from collections.abc import Iterable
 from leadline.analyse.machine import Machine, read_machine
 from leadline.analyse.recommendations import best_of_tests, reservation
 from leadline.analyse.results import Answer, CellResult, Results
-from leadline.analyse.wording import bandwidth, digits, listed, percent, settings
+from leadline.analyse.wording import digits, listed, percent, settings
 
 QUESTION = "Where does the difference go?"
 BUSY = 0.9
-GENERATOR_BUSY = 0.8
+NEAR = 0.6
 
 
 def explain_differences(results: Results) -> Iterable[Answer]:
@@ -32,12 +31,9 @@ def explain_differences(results: Results) -> Iterable[Answer]:
 
 
 def _explain(cell: CellResult, results: Results, machine: Machine) -> str:
-    used = _uses(cell, machine)
-    return (
-        f"{cell.test} at its best ({settings(cell.cell)}{reservation(cell)}): "
-        f"{listed(used) or 'little was counted'}: "
-        f"{_binding(cell, results, machine)}."
-    )
+    place = "; ".join(filter(None, (settings(cell.cell), reservation(cell))))
+    used = listed(_uses(cell, machine)) or "little was counted"
+    return f"{cell.test} at its best ({place}): {used}. {_opinion(_shares(cell, results, machine))}."
 
 
 def _uses(cell: CellResult, machine: Machine) -> list[str]:
@@ -55,29 +51,36 @@ def _uses(cell: CellResult, machine: Machine) -> list[str]:
     return words
 
 
-def _binding(cell: CellResult, results: Results, machine: Machine) -> str:
-    """What binds, by what is nearest to its end."""
-    resources = cell.resources
-    jobs = _jobs(cell)
-    network, carried = results.reference.limits.get("network"), cell.metrics["bandwidth"].value
-    if network and carried >= BUSY * network:
-        return (
-            f"{bandwidth(carried)} is {percent(carried / network)} of the stated network: the network binds"
-        )
-    if resources.get("disk_utilisation", 0) >= BUSY:
-        return "the disk most likely binds"
-    if resources.get("engine_cpu_cores", 0) > GENERATOR_BUSY * min(jobs, machine.threads or jobs):
-        return "the load generator binds, not the storage"
-    if resources.get("cpu_busy_share", 0) >= BUSY:
-        return "the CPUs of this host bind"
-    if not {"disk_utilisation", "cpu_busy_share"} <= set(resources):
-        return "too little was counted to name what binds"
+def _shares(cell: CellResult, results: Results, machine: Machine) -> dict[str, float]:
+    """How far each counted or limited thing was used up; what proves most comes first."""
+    resources, jobs = cell.resources, _jobs(cell)
+    network, engine = results.reference.limits.get("network"), resources.get("engine_cpu_cores")
+    shares = {
+        "the stated network": cell.metrics["bandwidth"].value / network if network else None,
+        "the load generator": engine / min(jobs, machine.threads or jobs) if engine is not None else None,
+        "the CPU of this host": resources.get("cpu_busy_share"),
+        "the disk": resources.get("disk_utilisation"),
+    }
+    return {name: share for name, share in shares.items() if share is not None}
+
+
+def _opinion(shares: dict[str, float]) -> str:
+    """What binds, or is nearest to it. A disk's utilisation is time with work: it proves least."""
+    if not shares:
+        return "Too little was counted to say what binds"
+    binding = next((name for name, share in shares.items() if share >= BUSY), None)
+    name = binding or max(shares, key=shares.__getitem__)
+    used = f"{name} ({percent(shares[name])} used)"
+    if binding is not None:
+        return f"Most likely bound by {used}"
+    if shares[name] >= NEAR:
+        return f"Nearest to its end is {used}, but nothing was used up"
     return (
-        "nothing on this host was used up, so the time goes into waiting: latency, or a limit that is "
-        "not counted here"
+        f"Nothing that was counted was used up, most {used}: the time goes into waiting, "
+        "or into a limit that is not counted here"
     )
 
 
 def _jobs(cell: CellResult) -> float:
     value = cell.cell.get("numjobs", 1)
-    return float(value) if isinstance(value, int | float) else 1.0
+    return float(value) if isinstance(value, int | float) and value > 0 else 1.0

@@ -74,9 +74,7 @@ def _compare_along(axis: str, like: dict[Scalar, CellResult], noise_floor: float
 
 
 def _ratio(left: Estimate, right: Estimate) -> Estimate:
-    """right / left; the interval by the method of variance estimates recovery on the logarithms (Zou and
-    Donner 2008).
-    """
+    """right / left; its interval from both by MOVER on the logarithms (Zou and Donner 2008)."""
     value = right.value / left.value
     low = high = None
     if left.low and left.high and right.low and right.high:

@@ -1,6 +1,4 @@
-"""Cells -> curves: lines of cells that differ in one load axis only, their saturation, and who collapsed on
-them.
-"""
+"""Cells -> curves: cells that differ in one load axis only, their saturation, and which of them collapsed."""
 
 from __future__ import annotations
 
@@ -42,13 +40,13 @@ def lay_lines(cells: Sequence[CellResult]) -> list[Line]:
     return [_line(str(key[0]), places, cells) for key, places in groups.items() if len(places) > 1]
 
 
-def mark_collapses(cells: Sequence[CellResult], lines: Iterable[Line]) -> list[CellResult]:
-    """The cells again, those with the verdict that lie more than 15 % below the peak of a line at a higher
-    load.
-    """
+def mark_collapses(
+    cells: Sequence[CellResult], lines: Iterable[Line], noise_floor: float | None = None
+) -> list[CellResult]:
+    """The cells again; those far below the peak of a line, at a higher load than it, with the verdict."""
     found: dict[int, list[Verdict]] = {}
     for line in lines:
-        for place, verdict in _collapses(cells, line):
+        for place, verdict in _collapses(cells, line, noise_floor or 0.0):
             found.setdefault(place, []).append(verdict)
     return [
         replace(cell, verdicts=(*cell.verdicts, *found[place])) if place in found else cell
@@ -73,9 +71,7 @@ def _line(axis: str, places: list[int], cells: Sequence[CellResult]) -> Line:
 
 
 def _saturation(loads: Sequence[float], cells: Sequence[CellResult]) -> Saturation | None:
-    """From points whose throughput is a figure of this path, as long as three are left; else from all,
-    marked doubtful.
-    """
+    """From the points that measured this path, if three are left; else from all, marked doubtful."""
     points = [(load, cell) for load, cell in zip(loads, cells, strict=True) if "bandwidth" in cell.metrics]
     usable = [(load, cell) for load, cell in points if not any(v.name in _UNUSABLE for v in cell.verdicts)]
     chosen = usable if len(usable) >= 3 else points
@@ -86,22 +82,26 @@ def _saturation(loads: Sequence[float], cells: Sequence[CellResult]) -> Saturati
     return replace(found, doubtful=True) if found and doubtful else found
 
 
-def _collapses(cells: Sequence[CellResult], line: Line) -> Iterable[tuple[int, Verdict]]:
+def _collapses(cells: Sequence[CellResult], line: Line, noise_floor: float) -> Iterable[tuple[int, Verdict]]:
     """Places beyond the peak with their verdict."""
     if line.saturation is None or line.saturation.collapse_load is None:
         return
-    peak = line.saturation.peak
-    at_peak = setting(line.axis, _whole(line.saturation.peak_load))
     for place, load in zip(line.places, line.loads, strict=True):
-        rate = cells[place].metrics["bandwidth"].value if "bandwidth" in cells[place].metrics else 0.0
-        if load > line.saturation.peak_load and has_collapsed(rate, peak):
-            loss = 1 - rate / peak
-            evidence = (
-                f"{bandwidth(rate)} at {setting(line.axis, _whole(load))} is {percent(loss)} below the "
-                "peak of "
-                f"{bandwidth(peak)} at {at_peak} (at most {percent(LARGEST_LOSS)})"
-            )
-            yield place, Verdict(VerdictName.COLLAPSED, evidence, severity=loss / LARGEST_LOSS)
+        rate = cells[place].metrics.get("bandwidth")
+        beyond = load > line.saturation.peak_load
+        if rate is not None and beyond and has_collapsed(rate.value, line.saturation.peak):
+            yield place, _collapse(line.axis, load, rate.value, line.saturation, noise_floor)
+
+
+def _collapse(axis: str, load: float, rate: float, found: Saturation, noise_floor: float) -> Verdict:
+    loss = 1 - rate / found.peak
+    noise = f"; the noise floor is {percent(noise_floor)}" if noise_floor >= loss else ""
+    evidence = (
+        f"{bandwidth(rate)} at {setting(axis, _whole(load))} is {percent(loss)} below the peak of "
+        f"{bandwidth(found.peak)} at {setting(axis, _whole(found.peak_load))} "
+        f"(at most {percent(LARGEST_LOSS)}{noise})"
+    )
+    return Verdict(VerdictName.COLLAPSED, evidence, severity=loss / LARGEST_LOSS)
 
 
 def _curve(line: Line, cells: list[CellResult], told_apart: set[str]) -> Curve:

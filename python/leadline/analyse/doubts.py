@@ -1,6 +1,4 @@
-"""The box "What not to trust here, and why": every verdict that was passed, and what limits the run as a
-whole.
-"""
+"""The box "What not to trust here, and why": every verdict passed, and what limits the run as a whole."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The metrics of a cell, each with its interval and its n: from totals, merged bins and the window of its
-series.
-"""
+"""The metrics of a cell, each with interval and n: from totals, merged bins and the window of its series."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ _KINDS = len(PERCENTILES)
 
 
 def estimate_metrics(trials: Trials, window: Window | None) -> dict[str, Estimate]:
-    """By name (results.METRICS); what the source does not give is absent. `window` is that of the first
-    repeat.
-    """
+    """By name (results.METRICS); what the source does not give is absent. `window`: the first repeat's."""
     bandwidths = [trial.bandwidth_bytes_per_second for trial in trials.trials]
     rates = [trial.iops for trial in trials.trials]
     seconds = trials.runtime_ns / 1e9 or 1.0
@@ -59,9 +55,7 @@ def _over_repeats(value: float, repeats: list[float]) -> Estimate:
 
 
 def _mean(trials: Trials, window: Window | None) -> Estimate | None:
-    """The mean latency. With one repeat of a closed loop its relative error is that of the throughput
-    (Little's law).
-    """
+    """By Little's law the relative error of a closed loop's mean is that of its throughput."""
     value = total_mean_ns(part.latency for part in trials.measurements)
     if not value:
         return None
@@ -79,7 +73,7 @@ def _mean(trials: Trials, window: Window | None) -> Estimate | None:
 
 
 def _percentiles(trials: Trials) -> dict[str, Estimate]:
-    """From merged bins; where there are none, as a single source states them (stated ones cannot be merged)."""
+    """From merged bins; without bins as a single source states them (stated ones cannot be merged)."""
     merged = trials.histogram
     if merged is None:
         return _stated_percentiles(trials)

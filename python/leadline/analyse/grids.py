@@ -15,9 +15,7 @@ _NEVER_AXES = {"rw", "test"}
 
 
 def lay_grids(cells: Sequence[CellResult]) -> list[Grid]:
-    """The grids of each experiment, in the order in which it ran; an experiment without two common settings
-    has none.
-    """
+    """The grids of each experiment; one whose cells have no two settings in common has none."""
     varying = varying_settings(cells, by_experiment)
     experiments: dict[str, list[CellResult]] = {}
     for cell in cells:

@@ -1,5 +1,4 @@
-"""95 % intervals that hold what they promise: over repeats, over one autocorrelated series, and for
-percentiles.
+"""95 % intervals that hold what they promise: of repeats, of one autocorrelated series, of percentiles.
 
 A series of throughput samples is autocorrelated, so s/sqrt(n) over its samples is far too narrow. Batch
 means cure it: the series is cut into fewer and longer batches until neighbours hardly correlate (Law and
@@ -66,16 +65,14 @@ def batch_half_widths(series: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _batch_means(series: Floats, count: int) -> Floats:
-    """Means of `count` batches of each row, which together hold every sample: lengths differ by one at most."""
+    """Means of `count` batches that together hold every sample of a row; lengths differ by one at most."""
     edges = np.arange(count + 1) * series.shape[1] // count
     means: Floats = np.add.reduceat(series, edges[:-1], axis=1) / np.diff(edges)
     return means
 
 
 def _correlation_and_half_width(means: Floats) -> tuple[Floats, Floats]:
-    """Lag-1 autocorrelation of the batch means of each row (its bias of -1/count undone), and half the
-    interval.
-    """
+    """Of each row: lag-1 autocorrelation (its bias of -1/count undone) and half the interval."""
     count = means.shape[1]
     centred = means - means.mean(axis=1, keepdims=True)
     squares = (centred**2).sum(axis=1)
@@ -91,8 +88,7 @@ def _correlation_and_half_width(means: Floats) -> tuple[Floats, Floats]:
 def percentile_ranks(samples: int, fraction: float) -> tuple[int, int]:
     """Ranks (1 = smallest) between which the true percentile lies with 95 %, whatever the distribution.
 
-    A rank of 0 or of samples + 1 lies outside the data: on that side nothing can be said. Independent
-    samples assumed.
+    Samples count as independent. A rank of 0 or samples + 1 lies outside the data: there nothing is known.
     """
     if samples * min(fraction, 1 - fraction) > 50:
         spread = NORMAL_QUANTILE * math.sqrt(samples * fraction * (1 - fraction))

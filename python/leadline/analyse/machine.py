@@ -18,9 +18,7 @@ class Machine:
     """The client, as far as it bounds what a figure can mean; None = unknown."""
 
     threads: float | None = None
-    """Hardware threads that may be used at once: the smaller of what there is and what the control group
-    allows.
-    """
+    """Hardware threads that may be used at once: what there is, within the control group's limit."""
     memory_bytes: float | None = None
     """Memory that can hold cached data, within the control group's limit."""
     filesystem: str | None = None

@@ -1,8 +1,7 @@
 """Step records -> cells: repeats, jobs and hosts put together from totals. The first stage of the analysis.
 
 Bandwidth is all bytes over the runtime of the slowest job, so a job that ends early cannot raise it; IOPS
-likewise. Latency means come from totals and percentiles from the merged histogram: nothing is ever
-averaged.
+likewise. Latency means come from totals, percentiles from the merged histogram: nothing is averaged.
 """
 
 from __future__ import annotations

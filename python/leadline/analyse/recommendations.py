@@ -50,7 +50,7 @@ def best_cell(cells: Sequence[CellResult], name: str = "bandwidth") -> CellResul
 def reservation(cell: CellResult, name: str = "bandwidth") -> str:
     """What must be said beside a figure: empty when it is valid."""
     names = dict.fromkeys(str(verdict.name) for verdict in cell.spoiled(name))
-    return f", doubtful: {listed(names)}" if names else ""
+    return f"doubtful: {listed(names)}" if names else ""
 
 
 def _most(test: str, cells: Sequence[CellResult], name: str, word: str) -> Answer:
@@ -59,7 +59,7 @@ def _most(test: str, cells: Sequence[CellResult], name: str, word: str) -> Answe
     if not best.valid(name):
         sentence = (
             f"{word}, {test}: no point is valid; the best doubtful one is "
-            f"{_point(best, name)}{reservation(best, name)}."
+            f"{_point(best, name)}, {reservation(best, name)}."
         )
     else:
         sentence = f"{word}, {test}: {_point(best, name)}{_latency_beside(best)}."

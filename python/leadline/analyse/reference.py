@@ -1,6 +1,4 @@
-"""What the cells are judged by: the generator's ceiling, memory copy, the noise floor, the device's own
-latency, stated limits.
-"""
+"""What cells are judged by: the generator's ceiling, memory copy, noise floor, device latency, stated limits."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from leadline.store.manifest import Manifest
 from leadline.store.records import Direction, StepKind, StepRecord
 
 HONEST_DEVICE_SHARE = 0.9
-"""At least this share of the application's bytes must show at the block devices, else something else served
-them.
-"""
+"""At least this share of the application's bytes must show at the block devices below it."""
 
 
 def measure_reference(
@@ -52,9 +48,7 @@ def _memory_copy(groups: Sequence[Trials]) -> tuple[float | None, int]:
 
 
 def _noise(groups: Sequence[Trials]) -> tuple[float | None, int]:
-    """Largest relative difference of an A/A repeat from the median of its like, and how many repeats there
-    were.
-    """
+    """Largest relative difference of an A/A repeat from the median, and how many repeats there were."""
     differences = []
     for group in groups:
         values = [trial.bandwidth_bytes_per_second for trial in group.trials]
@@ -65,9 +59,7 @@ def _noise(groups: Sequence[Trials]) -> tuple[float | None, int]:
 
 
 def _device_read_floor(cells: Sequence[Trials]) -> float | None:
-    """The fastest answer to any O_DIRECT read whose bytes showed at the devices: no real read is faster
-    than this one.
-    """
+    """The fastest answer to any O_DIRECT read whose bytes showed at the devices."""
     answers = []
     for trials in cells:
         share = device_share(trials) if trials.direct and trials.direction is Direction.READ else None

@@ -1,5 +1,4 @@
-"""Resource use beside a cell, summed up from the counters of its repeats: what the attribution and the
-verdicts read.
+"""Resource use beside a cell, from the counters of its repeats: read by attribution and verdicts.
 
 Counter names are those of run/observe/counters.py. Samples average over the window, devices add up, cores
 are taken together; levels that hurt at their extreme (dirty pages, free memory) keep the extreme.
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from leadline.analyse.merge import Trials
-from leadline.store.records import Series
+from leadline.store.records import Series, StepRecord
 
 Rule = Callable[[Sequence[float]], float]
 
@@ -54,15 +53,17 @@ def summarise_resources(trials: Trials) -> dict[str, float]:
 
 
 def engine_cpu_cores(trials: Trials) -> float | None:
-    """Cores the load generator kept busy, all jobs together, mean of the repeats; None where it was not
-    recorded.
-    """
-    sums = [
-        sum(job.user_cpu_share + job.system_cpu_share for job in trial.record.jobs)
-        for trial in trials.trials
-        if trial.record.jobs
-    ]
+    """Cores that all jobs together kept busy, mean of the repeats; None where it was not recorded."""
+    sums = [cores for cores in (_cores(trial.record) for trial in trials.trials) if cores is not None]
     return sum(sums) / len(sums) if sums else None
+
+
+def _cores(record: StepRecord) -> float | None:
+    """As the jobs report it, else the processor time of the engine over the step's wall time."""
+    if record.jobs:
+        return sum([job.user_cpu_share + job.system_cpu_share for job in record.jobs])
+    spent_seconds = record.facts.get("engine_cpu_seconds")
+    return spent_seconds * 1e9 / record.wall_ns if spent_seconds is not None and record.wall_ns else None
 
 
 def device_share(trials: Trials) -> float | None:

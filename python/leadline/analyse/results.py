@@ -62,9 +62,7 @@ class Verdict:
     metrics: tuple[str, ...] = METRICS
     """The metrics it touches: "too few samples" may spoil p99 and leave the bandwidth valid."""
     severity: float = 1.0
-    """How many times beyond its threshold the figure lies: the worst evidence of a verdict is the one with
-    the largest.
-    """
+    """How many times beyond its threshold the figure lies: ranks the evidence of one verdict."""
 
 
 @dataclass(frozen=True)

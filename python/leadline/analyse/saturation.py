@@ -1,5 +1,4 @@
-"""Where throughput over load bends: onset, knee, censoring and collapse of one curve
-(docs/concepts/knees.md).
+"""Where throughput over load bends: onset, knee, censoring, collapse of a curve (docs/concepts/knees.md).
 
 Two things are called knee. Queueing begins at N* = Xmax / X1 (Kleinrock's power); throughput saturates at
 N90, the smallest load with 0.9 of the peak. Both are given; N90 is the one called the knee, since it hardly
@@ -22,9 +21,7 @@ _ROUNDING = 1 - 1e-9
 
 
 def find_saturation(loads: Sequence[float], rates: Sequence[float]) -> Saturation | None:
-    """`loads` ascending and positive, `rates` the throughput at each; None below three points or without
-    throughput.
-    """
+    """`loads` ascending, `rates` the throughput at each; None below three points or without throughput."""
     if len(loads) < FEWEST_POINTS or max(rates) <= 0:
         return None
     peak = find_peak(rates)
@@ -75,9 +72,7 @@ def _is_censored(loads: Sequence[float], rates: Sequence[float]) -> bool:
 
 
 def _rate_at(loads: Sequence[float], rates: Sequence[float], load: float) -> float:
-    """Throughput at a load between the measured ones, over the logarithm of the load; the first point below
-    them.
-    """
+    """Throughput at a load between the measured ones, over the logarithm of the load."""
     place = next(place for place, measured in enumerate(loads) if measured >= load)
     if place == 0:
         return rates[0]

@@ -1,5 +1,4 @@
-"""What the throughput series of the cells say, all cells at once: how sure the mean is, and whether it was
-steady.
+"""What the throughput series say, of all cells at once: how sure the mean is, and whether it was steady.
 
 Thousands of cells have series of a few different lengths, so equally long ones are worked on as one matrix.
 

@@ -1,8 +1,6 @@
-"""How figures read in sentences and on axes: three significant digits and always a unit. Report and answers
-share it.
+"""How figures read in sentences: three significant digits and always a unit. Report and answers share it.
 
-Bandwidths and sizes are binary (KiB, MiB, GiB: what fio's own summary and the field use), latencies scale
-from ns to s.
+Bandwidths and sizes are binary (KiB, MiB, GiB: as in fio's summary), latencies scale from ns to s.
 """
 
 from __future__ import annotations

@@ -85,5 +85,5 @@ def _one_sentence(error: click.ClickException) -> str:
 
 
 def _complain(sentence: str) -> None:
-    click.echo(f"leadline: {sentence}", err=True)
+    click.echo(f"leadline: {' '.join(sentence.split())}", err=True)  # one line, whatever is quoted in it
     sys.exit(2)

@@ -7,7 +7,6 @@ the type they asked for or raise FormatError, one sentence with the place in it.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -83,8 +82,8 @@ def amount(value: Any, path: str) -> float:
     """`value` when it is a finite number from 0 to the largest that can be stored."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FormatError(f"{path} is {shown(value)}, but should be a number")
-    # A comparison, not float(): an integer of a thousand digits must be refused, not overflow.
-    if not 0 <= value <= LARGEST_INTEGER or math.isnan(value):
+    # A comparison, not float(): a thousand digits must be refused, not overflow. It is false for NaN, too.
+    if not 0 <= value <= LARGEST_INTEGER:
         raise FormatError(f"{path} is {shown(value)}, but should be a number from 0 to 2^63")
     return value
 

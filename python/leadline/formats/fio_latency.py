@@ -81,7 +81,9 @@ def total_latency(
         return _completion_as_total(part, total, completion, warnings)
     if total is not None:
         if completion.stated_percentiles_ns and not total.stated_percentiles_ns:
-            warnings.append(f"{part.path}: only clat has percentiles (lat_percentiles=1 was not set); they leave out slat")
+            warnings.append(
+                f"{part.path}: only clat has percentiles (lat_percentiles=1 was not set); they leave out slat"
+            )
         return total
     warnings.append(f"{part.path} has no total latency: its mean is the sum of slat and clat")
     return Latency(completion.count, submission.mean_ns + completion.mean_ns)

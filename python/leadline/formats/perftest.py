@@ -15,7 +15,8 @@ from leadline.formats.fields import Fields, FormatError, amount, shown
 TITLE = re.compile(r"\b(Send|RDMA_Write|RDMA_Read|Atomic)\b[A-Za-z _]{0,40}\b(BW|Latency) Test\b")
 TEST_WORDS = {"Send": "send", "RDMA_Write": "write", "RDMA_Read": "read", "Atomic": "atomic"}
 
-HEADER = re.compile(r"^\s*#bytes\s+(?:#sl\s+)?#iterations\b", re.MULTILINE)
+# Blanks only, not \s: that runs over line ends, and a file of empty lines would take quadratic time.
+HEADER = re.compile(r"^[ \t]*#bytes[ \t]+(?:#sl[ \t]+)?#iterations\b", re.MULTILINE)
 COLUMN = re.compile(r"(?:BW )?[^\s\[]+(?: percentile)?\[[^\]]{1,12}\]|#\w+|\S+(?: Port\d\[[^\]]{1,12}\])?")
 COLUMN_KEYS = {
     "#bytes": "bytes",

@@ -30,7 +30,8 @@ DIRECTIONS = {
 ENGINES = {"iouring": "io_uring"}
 """fio's own spelling of the engines that file names shorten."""
 
-ONE_SECOND_NS = 1_000_000_000
+STATED_SECONDS = 1000
+"""A grid states rates, not totals: they are kept as totals over so long that rounding to whole operations is lost in them."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +103,12 @@ def _load(level: Fields, key: str) -> int:
 
 
 def _record(name: GridName, load: GridLoad, cell: Fields, where: str) -> StepRecord:
-    moved_bytes = round(cell.number("bandwidth_gb") * 1024**3)
+    moved_bytes = round(cell.number("bandwidth_gb") * 1024**3 * STATED_SECONDS)
     if moved_bytes > LARGEST_INTEGER:
         raise FormatError(
             f"{cell.place('bandwidth_gb')} is {shown(cell.values['bandwidth_gb'])}, beyond any device"
         )
-    operations = round(cell.number("iops"))
+    operations = round(cell.number("iops") * STATED_SECONDS)
     return StepRecord(
         ordinal=0,
         kind=StepKind.CELL,
@@ -121,7 +122,6 @@ def _record(name: GridName, load: GridLoad, cell: Fields, where: str) -> StepRec
         },
         repeat=0,
         status=Status.FINISHED,
-        wall_ns=ONE_SECOND_NS,
         measurements=(
             Measurement(
                 host="local",
@@ -129,7 +129,7 @@ def _record(name: GridName, load: GridLoad, cell: Fields, where: str) -> StepRec
                 direction=DIRECTIONS[load.test],
                 operations=operations,
                 size_bytes=moved_bytes,
-                runtime_ns=ONE_SECOND_NS,
+                runtime_ns=STATED_SECONDS * 1_000_000_000,
                 latency=_latency(cell, operations),
             ),
         ),

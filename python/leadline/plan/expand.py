@@ -15,6 +15,8 @@ from leadline.spec.units import format_size
 from leadline.store.records import Cell, Scalar
 
 _NEEDS_MIX = {"read_percentage": {"rw", "randrw"}}
+_ELSEWHERE = ("directory", "filename_format", "opendir", "read_iolog", "replay_redirect")
+"""fio(1): options that put the files elsewhere, or under names by which the layout would not find them."""
 
 
 @dataclass
@@ -97,10 +99,11 @@ def _check(cell: Cell, experiment: str) -> None:
         raise UserError(
             f'experiment "{experiment}": fio option filename="{filename}" must be a plain name; leadline writes only inside its directory'
         )
-    if "fio.directory" in cell:
-        raise UserError(
-            f'experiment "{experiment}": fio option `directory` is not taken; set [target] directory instead'
-        )
+    for option in _ELSEWHERE:
+        if f"fio.{option}" in cell:
+            raise UserError(
+                f'experiment "{experiment}": fio option `{option}` is not taken; set [target] directory instead'
+            )
 
 
 def file_bytes_of(cell: Cell) -> int:

@@ -13,10 +13,8 @@ from leadline.errors import UserError
 from leadline.plan.design import ASSUMED_BYTES_PER_SECOND, BASELINE_SECONDS, STEP_OVERHEAD_SECONDS
 from leadline.spec.campaign import Campaign, Experiment
 
-SHORTEST_WINDOW_SECONDS = 1.5
 LONGEST_WINDOW_SECONDS = 15.0
 RAMP_SECONDS = 0.3
-NOISE_REPEATS = 5
 REPORT_SECONDS = 4.0
 LARGEST_FILE_BYTES = 256 << 20
 SMALLEST_FILE_BYTES = 16 << 20
@@ -42,6 +40,8 @@ class _Shape:
     random_blocks: tuple[int, ...] = (4096,)
     sequential_blocks: tuple[int, ...] = (1 << 20,)
     repeats: int = 3
+    noise_repeats: int = 5
+    shortest_window_seconds: float = 1.5
 
     @property
     def steps(self) -> int:
@@ -54,7 +54,7 @@ class _Shape:
 
 
 _SHAPES = (
-    _Shape((1, 16), (1,), repeats=1),
+    _Shape((1, 16), (1,), repeats=1, noise_repeats=2, shortest_window_seconds=1.0),
     _Shape((1, 8, 64), (1,), repeats=1),
     _Shape((1, 8, 64), (1,)),
     _Shape((1, 8, 64), (1, 4)),
@@ -77,13 +77,13 @@ def quick_campaign(minutes: float, facts: DirectoryFacts, seed: int) -> Campaign
     common = {
         "ioengine": facts.ioengines[0], "direct": facts.direct, "size": shape.file_bytes(facts.free_bytes),
         "iodepth": list(shape.iodepths),
-        "numjobs": list(shape.numjobs), "ramp": RAMP_SECONDS, "runtime": window, "repeats": shape.repeats, "cache": "cold",
+        "numjobs": list(shape.numjobs), "ramp": RAMP_SECONDS, "runtime": window, "repeats": shape.repeats, "cache": "as is" if facts.direct else "cold",
     }  # fmt: skip
     return Campaign(
         name="quick",
         description=f"a first sounding in {minutes:g} minutes",
         seed=seed,
-        noise_repeats=NOISE_REPEATS,
+        noise_repeats=shape.noise_repeats,
         experiment=(
             Experiment.model_validate(
                 {
@@ -111,9 +111,9 @@ def _richest(seconds: float, free_bytes: int) -> tuple[_Shape, float]:
         file_bytes = shape.file_bytes(free_bytes)
         layout = max(shape.numjobs) * file_bytes / ASSUMED_BYTES_PER_SECOND + STEP_OVERHEAD_SECONDS
         left = seconds - layout - REPORT_SECONDS - 2 * (BASELINE_SECONDS + STEP_OVERHEAD_SECONDS)
-        window = left / (shape.steps + NOISE_REPEATS) - STEP_OVERHEAD_SECONDS - RAMP_SECONDS
-        if window >= SHORTEST_WINDOW_SECONDS and file_bytes >= SMALLEST_FILE_BYTES:
+        window = left / (shape.steps + shape.noise_repeats) - STEP_OVERHEAD_SECONDS - RAMP_SECONDS
+        if window >= shape.shortest_window_seconds and file_bytes >= SMALLEST_FILE_BYTES:
             return shape, int(min(window, LONGEST_WINDOW_SECONDS) * 10) / 10
     raise UserError(
-        f"{seconds:.0f} s are too few for a believable figure; give quick at least 1 minute with --minutes 1"
+        f"{seconds:.0f} s are too few for a believable figure; give quick at least half a minute with --minutes 0.5"
     )

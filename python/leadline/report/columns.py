@@ -27,20 +27,19 @@ def rounded(value: float | None) -> float | int | None:
 
 def column(values: Sequence[Any]) -> Column:
     """The shortest form of a column of JSON scalars."""
-    distinct = list(dict.fromkeys(values))
+    short = dictionary(values)
+    distinct = short["values"]
     if len(distinct) == 1:
         return {"same": distinct[0]}
-    if values and len(distinct) <= len(values) * LARGEST_DICTIONARY_SHARE:
-        place = {value: index for index, value in enumerate(distinct)}
-        return {"values": distinct, "at": [place[value] for value in values]}
-    return list(values)
+    few = values and len(distinct) <= len(values) * LARGEST_DICTIONARY_SHARE
+    return short if few else list(values)
 
 
 def dictionary(values: Sequence[Any]) -> dict[str, Any]:
     """The dictionary form whatever its length, for columns whose distinct values fill a menu."""
-    distinct = list(dict.fromkeys(values))
-    place = {value: index for index, value in enumerate(distinct)}
-    return {"values": distinct, "at": [place[value] for value in values]}
+    places: dict[tuple[type, Any], int] = {}  # by type too: True and 1 are equal keys but different JSON
+    at = [places.setdefault((type(value), value), len(places)) for value in values]
+    return {"values": [value for _, value in places], "at": at}
 
 
 def texts(lines: Sequence[str]) -> dict[str, Any]:
@@ -52,7 +51,11 @@ def texts(lines: Sequence[str]) -> dict[str, Any]:
     split = [WORD_ENDS.split(line) for line in lines]
     lengths = [len(words) for words in split]
     shapes = [
-        {"words": [column(words) for words in zip(*(one for one in split if len(one) == length), strict=True)]}
+        {
+            "words": [
+                column(words) for words in zip(*(one for one in split if len(one) == length), strict=True)
+            ]
+        }
         for length in dict.fromkeys(lengths)
     ]
     return {"shape": dictionary(lengths)["at"], "shapes": shapes}

@@ -7,16 +7,18 @@ Top level: `format` (1; rises when a key changes its meaning or goes), `leadline
 | `label`, `directory`, `created_utc`, `source`, `seed`, `scale` | what was sounded, when, how |
 | `answers` | list of `question`, `sentence`, `measured` |
 | `doubts` | list of `name`, `sentence`, `cells` (how many it touches) |
-| `reference` | `ceiling_iops` (1/s), `memory_copy_bytes_per_second`, `noise_floor` (share), `limits_bytes_per_second` by test; null = not measured |
+| `reference` | limits and baselines, null = not measured: `ceiling_iops` (1/s), `memory_copy_bytes_per_second`, |
+| | `noise_floor` (share), `limits_bytes_per_second` by test |
 | `cells` | list of cells, below |
 | `failed` | list of `experiment`, `cell`, `repeat`, `reason`, `command` |
-| `curves` | list of `test`, `axis`, `fixed`, `loads`, `cells` (places in `cells`), `saturation` (null or peak_bytes_per_second, peak_load, onset_load, knee_load, censored, collapse_load) |
+| `curves` | list of `experiment`, `test`, `axis`, `fixed`, `loads`, `cells` (places in `cells`), `saturation` (null or |
+| | `peak_bytes_per_second`, `peak_load`, `onset_load`, `knee_load`, `censored`, `collapse_load`, `doubtful`) |
 | `planned_cells`, `missing_cells`, `warnings` | what is not there, what engines printed |
 
-A cell: `experiment`, `test`, `direction`, `settings` (sizes in bytes, durations in seconds), `repeats`, `concurrency`, `effective_concurrency`,
-`operations`, `size_bytes`, `verdicts` (list of `name`, `evidence`, `metrics`), `resources` (the unit is in the key), `command`, and
-`metrics`: by name `value`, `low`, `high` (95 % interval, null where there is none), `n`, `method`, `valid`, `unit`, where unit is
-"bytes/s" for bandwidth, "1/s" for iops and "ns" for latencies.
+A cell: `experiment`, `test`, `direction`, `settings` (sizes in bytes, durations in seconds), `repeats`, `concurrency`,
+`effective_concurrency`, `operations`, `size_bytes`, `verdicts` (list of `name`, `evidence`, `metrics`), `resources` (the
+unit is in the key), `command`, and `metrics`: by name `value`, `low`, `high` (95 % interval, null where there is none),
+`n`, `method`, `valid`, `unit`, where unit is "bytes/s" for bandwidth, "1/s" for iops and "ns" for latencies.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ def run_entry(one: Results) -> dict[str, Any]:
         "seed": one.manifest.seed,
         "scale": one.manifest.scale,
         "answers": [
-            {"question": answer.question, "sentence": answer.sentence, "measured": answer.measured} for answer in one.answers
+            {"question": answer.question, "sentence": answer.sentence, "measured": answer.measured}
+            for answer in one.answers
         ],
         "doubts": [asdict(doubt) for doubt in one.doubts],
         "reference": reference_entry(one.reference),
@@ -140,5 +143,6 @@ def curve_entry(curve: Curve, numbers: CellNumbers) -> dict[str, Any]:
             "knee_load": found.knee_load,
             "censored": found.censored,
             "collapse_load": found.collapse_load,
+            "doubtful": found.doubtful,
         },
     }

@@ -50,7 +50,9 @@ def lines(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Every leaf of a part with the path to it in words; lists of plain values stay one line."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from leaf_or_lines(f"{prefix}, {in_words(key)}" if prefix else in_words(key), str(key), inner)
+            yield from leaf_or_lines(
+                f"{prefix}, {in_words(key)}" if prefix else in_words(key), str(key), inner
+            )
     elif isinstance(value, (list, tuple)):
         for place, inner in enumerate(value, start=1):
             yield from leaf_or_lines(list_name(prefix, inner, place), "", inner)
@@ -58,7 +60,9 @@ def lines(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 def leaf_or_lines(name: str, key: str, value: Any) -> Iterator[tuple[str, str]]:
     """One line for a plain value, several for a nested one."""
-    if isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and any(is_nested(inner) for inner in value)):
+    if isinstance(value, Mapping) or (
+        isinstance(value, (list, tuple)) and any(is_nested(inner) for inner in value)
+    ):
         yield from lines(value, name)
     elif isinstance(value, (list, tuple)):
         yield name, ", ".join(text(key, inner) for inner in value) or "none"

@@ -38,9 +38,19 @@ def rows(results: Sequence[Results]) -> list[dict[str, Scalar | None]]:
 
 
 def _row(cell: CellResult) -> dict[str, Scalar | None]:
-    row: dict[str, Scalar | None] = {"run": cell.run, "experiment": cell.experiment, "test": cell.test, "direction": str(cell.direction)}
+    row: dict[str, Scalar | None] = {
+        "run": cell.run,
+        "experiment": cell.experiment,
+        "test": cell.test,
+        "direction": str(cell.direction),
+    }
     row |= {f"cell.{name}": value for name, value in cell.cell.items()}
-    row |= {"repeats": cell.repeats, "operations": cell.operations, "size_bytes": cell.size_bytes, "concurrency": cell.concurrency}
+    row |= {
+        "repeats": cell.repeats,
+        "operations": cell.operations,
+        "size_bytes": cell.size_bytes,
+        "concurrency": cell.concurrency,
+    }
     for name in METRICS:
         estimate = cell.metrics.get(name)
         if estimate is not None:

@@ -31,7 +31,13 @@ ANSWERS_SHOWN = 3
 REASONS_SHOWN = 100
 PLAIN_SIZE = 3_000_000
 """Characters of data up to which the whole file stays well below 5 MB."""
-QUESTIONS = ("How fast should it be?", "How fast is it?", "Where does the difference go?", "Is it right?", "Best settings")
+QUESTIONS = (
+    "How fast should it be?",
+    "How fast is it?",
+    "Where does the difference go?",
+    "Is it right?",
+    "Best settings",
+)
 
 
 def page(results: Sequence[Results]) -> str:
@@ -62,7 +68,9 @@ def page(results: Sequence[Results]) -> str:
 def templates() -> Environment:
     """The template environment; every foreign string is escaped."""
     loader = PackageLoader("leadline.report", "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
 
 
 def template_text(name: str) -> str:
@@ -91,7 +99,10 @@ def answers_by_question(one: Results) -> list[tuple[str, list[Answer], list[Answ
     """(question, answers shown at once, further answers), in the order of QUESTIONS, others last."""
     order = {question: place for place, question in enumerate(QUESTIONS)}
     ordered = sorted(one.answers, key=lambda answer: order.get(answer.question, len(order)))
-    grouped = [(question, list(members)) for question, members in groupby(ordered, key=lambda answer: answer.question)]
+    grouped = [
+        (question, list(members))
+        for question, members in groupby(ordered, key=lambda answer: answer.question)
+    ]
     return [(question, members[:ANSWERS_SHOWN], members[ANSWERS_SHOWN:]) for question, members in grouped]
 
 

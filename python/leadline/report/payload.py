@@ -121,13 +121,20 @@ def rounded_in(value: float | None, size: float) -> float | int | None:
 def resource_names(cells: Iterable[CellResult]) -> list[str]:
     """Known resource keys first, in their order, then foreign ones."""
     present = dict.fromkeys(name for cell in cells for name in cell.resources)
-    return [name for name in wording.RESOURCES if name in present] + [name for name in present if name not in wording.RESOURCES]
+    return [name for name in wording.RESOURCES if name in present] + [
+        name for name in present if name not in wording.RESOURCES
+    ]
 
 
 def resource_column(name: str, cells: Sequence[CellResult]) -> dict[str, Any]:
     """One counter beside the cells, in its base unit."""
     label, scale = wording.RESOURCES.get(name, (name.replace("_", " "), ""))
-    return {"name": name, "label": label, "scale": scale, "value": column([rounded(cell.resources.get(name)) for cell in cells])}
+    return {
+        "name": name,
+        "label": label,
+        "scale": scale,
+        "value": column([rounded(cell.resources.get(name)) for cell in cells]),
+    }
 
 
 def verdict_columns(cells: Sequence[CellResult]) -> dict[str, Any]:
@@ -151,7 +158,7 @@ def line_columns(charts: Sequence[Chart], numbers: CellNumbers) -> dict[str, Any
     curves: dict[tuple[int, ...], int] = {}
     rows = [line for chart in charts for line in chart.lines]
     at = [curves.setdefault(cells_of(line, numbers), len(curves)) for line in rows]
-    first = {place: line for place, line in reversed(list(zip(at, rows, strict=True)))}
+    first = dict(zip(reversed(at), reversed(rows), strict=True))
     return {
         "curve": at,
         "label": column([line.label for line in rows]),
@@ -198,7 +205,9 @@ def percentile_entry(chart: Chart, numbers: CellNumbers) -> dict[str, Any]:
 def limit_entries(results: Sequence[Results]) -> dict[str, list[list[Any]]]:
     """Test -> dashed lines, in bytes per second."""
     tests = {curve.test for one in results for curve in one.curves}
-    return {test: [[limit.label, limit.value] for limit in test_limits(results, test)] for test in sorted(tests)}
+    return {
+        test: [[limit.label, limit.value] for limit in test_limits(results, test)] for test in sorted(tests)
+    }
 
 
 def surface_entry(surface: Surface, numbers: CellNumbers) -> dict[str, Any]:
@@ -221,7 +230,9 @@ def comparison_columns(pairs: Sequence[Comparison], numbers: CellNumbers) -> dic
     """One row a pair of cells; ratios are right over left."""
     ratios = {
         name: {
-            side: column([rounded(getattr(pair.ratios[name], side)) if name in pair.ratios else None for pair in pairs])
+            side: column(
+                [rounded(getattr(pair.ratios[name], side)) if name in pair.ratios else None for pair in pairs]
+            )
             for side in ("value", "low", "high")
         }
         for name in COMPARED
@@ -249,4 +260,3 @@ def failed_columns(results: Sequence[Results]) -> dict[str, Any]:
         "reason": texts([cell.reason for cell in failed]),
         "command": texts([cell.command for cell in failed]),
     }
-

@@ -36,7 +36,9 @@ def show_all(results: Sequence[Results], console: Console, report: Path | None) 
 
 def show_run(one: Results, console: Console) -> None:
     """One run from its title to its cells."""
-    console.print(Text.assemble((one.label, "bold"), f"  {one.manifest.directory}, {one.manifest.created_utc}"))
+    console.print(
+        Text.assemble((one.label, "bold"), f"  {one.manifest.directory}, {one.manifest.created_utc}")
+    )
     machine = environment.headline(one)
     if machine:
         console.print(Text(machine, style="dim"))
@@ -87,7 +89,11 @@ def best_table(one: Results) -> Table:
     for test in tests_of(one):
         cells = [cell for cell in one.cells if cell.test == test]
         best = best_cell([cell for cell in cells if cell.valid("bandwidth")], "bandwidth")
-        chosen = best or best_cell([cell for cell in cells if "bandwidth" in cell.metrics], "bandwidth") or cells[0]
+        chosen = (
+            best
+            or best_cell([cell for cell in cells if "bandwidth" in cell.metrics], "bandwidth")
+            or cells[0]
+        )
         valid = sum(not cell.verdicts for cell in cells)
         texts = (*row(chosen, shown_metrics(one)), str(len(cells)), str(valid))
         table.add_row(*(Text(text) for text in texts), verdict_text(chosen))
@@ -96,7 +102,12 @@ def best_table(one: Results) -> Table:
 
 def empty_table(one: Results, further: Sequence[str]) -> Table:
     """The columns of both tables; foreign words are never read as markup."""
-    table = Table(title="Cells" if not further else "Best cell of each test", title_justify="left", box=None, pad_edge=False)
+    table = Table(
+        title="Cells" if not further else "Best cell of each test",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
     table.add_column("test")
     table.add_column("settings")
     for metric in shown_metrics(one):
@@ -114,7 +125,11 @@ def shown_metrics(one: Results) -> list[str]:
 
 def row(cell: CellResult, metrics: Sequence[str]) -> list[str]:
     """One cell; a figure that is not valid wears a hollow mark."""
-    return [cell.test, wording.cell_phrase(cell.cell, leave_out=("rw",)), *(figure(cell, metric) for metric in metrics)]
+    return [
+        cell.test,
+        wording.cell_phrase(cell.cell, leave_out=("rw",)),
+        *(figure(cell, metric) for metric in metrics),
+    ]
 
 
 def figure(cell: CellResult, metric: str) -> str:
@@ -137,4 +152,8 @@ def show_gaps(one: Results, console: Console) -> None:
     for reason, count in Counter(cell.reason for cell in one.failed).most_common(5):
         console.print(Text.assemble((f"failed ({count}): ", "red"), reason))
     if one.missing_cells:
-        console.print(Text(f"{one.missing_cells} of {one.planned_cells} planned cells are missing: the run ended before them."))
+        console.print(
+            Text(
+                f"{one.missing_cells} of {one.planned_cells} planned cells are missing: the run ended before them."
+            )
+        )

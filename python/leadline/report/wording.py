@@ -5,6 +5,7 @@ Unit scaling only; nothing is computed from measurements.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -23,7 +24,13 @@ class Unit:
 
 
 SCALES: dict[str, tuple[Unit, ...]] = {
-    "bandwidth": (Unit("B/s", 1), Unit("KiB/s", 2**10), Unit("MiB/s", 2**20), Unit("GiB/s", 2**30), Unit("TiB/s", 2**40)),
+    "bandwidth": (
+        Unit("B/s", 1),
+        Unit("KiB/s", 2**10),
+        Unit("MiB/s", 2**20),
+        Unit("GiB/s", 2**30),
+        Unit("TiB/s", 2**40),
+    ),
     "rate": (Unit("IOPS", 1), Unit("k IOPS", 1e3), Unit("M IOPS", 1e6)),
     "latency": (Unit("ns", 1), Unit("us", 1e3), Unit("ms", 1e6), Unit("s", 1e9)),
     "share": (Unit("%", 0.01),),
@@ -32,7 +39,7 @@ SCALES: dict[str, tuple[Unit, ...]] = {
     "cores": (Unit("cores", 1),),
     "count": (Unit("", 1),),
 }
-"""Ascending: a figure is written in the largest unit of its scale that is not larger than itself."""
+"""Ascending: a figure is written in the largest unit of its scale that is not larger than itself. templates/data.js does the same."""
 
 METRIC_LABELS = {
     "bandwidth": "bandwidth",
@@ -68,9 +75,11 @@ def scale_of(metric: str) -> str:
 
 
 def unit_for(scale: str, values: Iterable[float]) -> Unit:
-    """The unit in which the largest of these values is written, so that one axis or column has one unit."""
-    largest = max((abs(value) for value in values), default=0.0)
-    fitting = [unit for unit in SCALES[scale] if unit.size <= largest]
+    """One unit for a whole axis or column: that of the largest value, for latencies, which span decades, of the middle."""
+    sizes = [abs(value) for value in values if value]
+    largest = max(sizes, default=0.0)
+    judged = math.sqrt(min(sizes) * largest) if sizes and scale == "latency" else largest
+    fitting = [unit for unit in SCALES[scale] if unit.size <= judged]
     return fitting[-1] if fitting else SCALES[scale][0]
 
 

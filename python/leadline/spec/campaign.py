@@ -10,7 +10,16 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 from leadline.errors import UserError
 from leadline.spec.units import parse_bandwidth, parse_duration, parse_fraction, parse_size
@@ -37,6 +46,16 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
+class _OneOrSeveral:
+    """Tells the JSON schema what `_as_tuple` does: a single value stands for a list of one."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        several = handler(schema)
+        return {"anyOf": [several["items"], several]}
+
+
 _SIZE_SCHEMA: dict[str, Any] = {
     "anyOf": [{"type": "string", "examples": ["4k", "1GiB"]}, {"type": "integer", "minimum": 1}]
 }
@@ -54,7 +73,7 @@ Count = Annotated[int, Field(ge=1, strict=True)]
 Percent = Annotated[int, Field(ge=0, le=100, strict=True)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
-Axis = Annotated[tuple[Value, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+Axis = Annotated[tuple[Value, ...], Field(min_length=1), BeforeValidator(_as_tuple), _OneOrSeveral()]
 """An axis: one value or a list of values; every combination of all axes is a cell."""
 
 

@@ -66,7 +66,8 @@ def build_campaign(document: Mapping[str, Any], where: str) -> Campaign:
             raise UserError(
                 f'{where}: unknown key "{key}" in [defaults]{did_you_mean(key, Experiment.model_fields)}'
             )
-    if not isinstance(experiments, list) or not all(isinstance(each, dict) for each in experiments):
+    listed = isinstance(experiments, list) and bool(experiments)
+    if not listed or not all(isinstance(each, dict) for each in experiments):
         raise UserError(f"{where}: there is no experiment; add at least one [[experiment]] table with `rw`")
     raw["experiment"] = [_over_defaults(defaults, each) for each in experiments]
     try:
@@ -87,12 +88,14 @@ def _over_defaults(defaults: Mapping[str, Any], experiment: Mapping[str, Any]) -
 
 def _sentence(error: ErrorDetails, document: Mapping[str, Any]) -> str:
     location = [part for part in error["loc"] if isinstance(part, str)]
-    table, key = (location[0], location[-1]) if len(location) > 1 else ("", location[-1] if location else "")
+    table, key = (location[0], location[1]) if len(location) > 1 else ("", location[-1] if location else "")
     place = _place(error["loc"], document)
     if error["type"] == "extra_forbidden":
         return f'unknown key "{key}" {place}{did_you_mean(key, _TABLES.get(table, ()))}'
     if error["type"] == "missing":
         return f"`{key}` is missing {place}"
+    if key == "fio" and len(location) > 2:
+        return f"`fio.{location[2]}` {place} must be a word, a number, true, false or a list of these"
     message = error["msg"].removeprefix("Value error, ")
     if len(location) <= 1 and table == "" and error["loc"][:1] == ("experiment",):
         return f"{place.removeprefix('in ')} {message}"

@@ -59,7 +59,7 @@ def parse_bandwidth(text: str | float) -> float:
     if not amount or not float(amount[1]):
         raise UserError(f'"{text}" is not a bandwidth; write "450MB/s", "1.2GiB/s" or "25Gb/s" (bits)')
     number, letter, iec, suffix = amount.groups()
-    per_unit = (1024 if iec else 1000) ** _POWERS[letter.lower()]
+    per_unit: int = (1024 if iec else 1000) ** _POWERS[letter.lower()]
     return float(number) * per_unit / (1 if suffix == "B" else 8)
 
 

@@ -1,3 +1,1 @@
-"""One file per cause of distrust; each function looks at one cell and returns a Verdict with its figures,
-or None.
-"""
+"""One file per cause of distrust; each function looks at one cell and returns a Verdict or None."""

@@ -28,9 +28,7 @@ def dataset_fits_memory(context: CellContext) -> Verdict | None:
 
 
 def not_from_the_devices(context: CellContext) -> Verdict | None:
-    """Buffered reads, or O_DIRECT ones that FUSE or a network client need not honour, that the devices
-    hardly saw.
-    """
+    """Reads that may be cached, also O_DIRECT ones on FUSE or the network, and that devices hardly saw."""
     may_be_cached = not context.trials.direct or context.machine.is_fuse or context.machine.is_network
     share = context.device_share if context.is_read and may_be_cached else None
     if share is None or share >= HONEST_DEVICE_SHARE:

@@ -38,9 +38,7 @@ def _repeats(context: CellContext) -> str | None:
 
 
 def _jobs(context: CellContext) -> str | None:
-    """Group reporting folds jobs into one entry, and imports may not say: there, fewer entries mean
-    nothing.
-    """
+    """Group reporting and imports may fold jobs into one entry: there, fewer mean nothing."""
     if (
         "numjobs" not in context.trials.cell
         or context.facts.get("imported")
@@ -57,11 +55,11 @@ def _reporting_jobs(record: StepRecord) -> set[tuple[str, int]]:
 
 
 def _runtime(context: CellContext) -> str | None:
-    """A cell that runs out of data before its time (bench-fio's cells are not time-based) measured another
-    window.
-    """
+    """A cell that is not time-based (bench-fio's) may run out of data before its time."""
     asked = context.trials.cell.get("runtime")
     ran_ns = min(trial.runtime_ns for trial in context.trials.trials)
+    if any(trial.record.facts.get("ended_early") for trial in context.trials.trials):
+        return f"it ended after {seconds(ran_ns)}, before the runtime asked for: it ran out of data"
     if (
         not isinstance(asked, int | float)
         or context.trials.stated_only

@@ -12,11 +12,9 @@ LEAST_OVERLAP = 0.95
 
 
 def inert_axis(context: CellContext) -> Verdict | None:
-    """Little's law: IOPS x mean latency must come to iodepth x numjobs, else the engine keeps another
-    depth.
+    """Little's law: IOPS x mean latency must come to iodepth x numjobs, else the engine keeps another one.
 
-    Only for closed loops whose jobs ran together: a job that ended early keeps nothing for the rest of the
-    window.
+    Only for closed loops whose jobs ran together: a job that ended early keeps none from then on.
     """
     cell, kept = context.trials.cell, context.trials.effective_concurrency
     depth = cell.get("iodepth", 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 from leadline.analyse.machine import Machine
 from leadline.analyse.merge import Trials
-from leadline.analyse.resources import device_share
+from leadline.analyse.resources import device_share, engine_cpu_cores
 from leadline.analyse.results import CellResult, Reference
 from leadline.analyse.windows import Window
 from leadline.store.records import Direction
@@ -48,6 +48,11 @@ class CellContext:
     def device_share(self) -> float | None:
         """Bytes at the block devices over bytes of the application; None where no device was counted."""
         return device_share(self.trials)
+
+    @cached_property
+    def engine_cpu_cores(self) -> float | None:
+        """Cores that the load generator kept busy; None where it was not recorded."""
+        return engine_cpu_cores(self.trials)
 
     @cached_property
     def total_iops(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from leadline.analyse.resources import engine_cpu_cores
 from leadline.analyse.results import Verdict, VerdictName
 from leadline.analyse.verdicts.context import CellContext
 from leadline.analyse.wording import digits, iops, percent
@@ -13,8 +12,8 @@ LARGEST_CEILING_SHARE = 0.5
 
 def busy_jobs(context: CellContext) -> Verdict | None:
     """The jobs keep more than 80 % of a core busy each."""
-    cores = engine_cpu_cores(context.trials)
-    jobs = len(context.trials.first.jobs)
+    cores = context.engine_cpu_cores
+    jobs = len(context.trials.first.jobs) or context.trials.jobs
     if cores is None or cores / jobs <= LARGEST_CPU_SHARE:
         return None
     share = cores / jobs
@@ -24,7 +23,7 @@ def busy_jobs(context: CellContext) -> Verdict | None:
 
 def busy_machine(context: CellContext) -> Verdict | None:
     """All jobs together keep more than 80 % of the machine's cores busy."""
-    cores, threads = engine_cpu_cores(context.trials), context.machine.threads
+    cores, threads = context.engine_cpu_cores, context.machine.threads
     if cores is None or threads is None or busy_jobs(context) is not None:
         return None
     available = threads * context.trials.hosts

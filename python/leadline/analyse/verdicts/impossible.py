@@ -27,9 +27,7 @@ def above_a_limit(context: CellContext) -> Verdict | None:
 
 
 def _limits(context: CellContext) -> list[tuple[float, str]]:
-    """Limits on the path of this cell with their names. A test's own limit stands in for that of its
-    direction.
-    """
+    """Limits on the path with their names. A test's own limit stands in for that of its direction."""
     stated = context.reference.limits
     test, direction = str(context.trials.cell.get("rw", "")), str(context.trials.direction)
     own = test if test in stated else direction
@@ -51,8 +49,7 @@ def _copying_jobs(context: CellContext) -> float:
 def absent_at_the_devices(context: CellContext) -> Verdict | None:
     """O_DIRECT on a filesystem with block devices below: its bytes must show there.
 
-    Reads of unwritten extents return zeros without I/O (fallocate(2)); data that compresses away counts as
-    absent too.
+    Reads of unwritten extents return zeros without I/O (fallocate(2)); compressed data shows as fewer bytes.
     """
     share = context.device_share
     if not context.trials.direct or not context.machine.on_block_devices or _moves_nothing(context):

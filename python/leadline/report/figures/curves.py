@@ -14,8 +14,8 @@ from leadline.store.records import Scalar
 DIMENSION_ORDER = ("run", "block_size", "ioengine", "experiment")
 """What lines are preferably told apart by; other settings follow, a load axis comes last."""
 
-LATENCY = "p99"
-MEAN = "mean"
+USUAL_LATENCIES = ("p99", "mean", "p50", "p90", "p99.9")
+"""What a chart opens with: the first of these that its cells have."""
 
 
 def throughput_charts(results: Sequence[Results]) -> list[Chart]:
@@ -84,11 +84,19 @@ def chart(test: str, axis: str, by: str, held: str, curves: list[Curve], limits:
     return Chart(
         kind="throughput against latency",
         keys={"test": test, "points": wording.setting_label(axis), "lines": lines_by(by), "at": held},
-        x=metric_axis(LATENCY, logarithmic=True),
+        x=metric_axis(usual_latency(curves), logarithmic=True),
         y=metric_axis("bandwidth", logarithmic=False),
-        lines=tuple(line(curve, word(by, dimension(curve, by)), style) for style, curve in enumerate(ordered)),
+        lines=tuple(
+            line(curve, word(by, dimension(curve, by)), style) for style, curve in enumerate(ordered)
+        ),
         limits=limits,
     )
+
+
+def usual_latency(curves: Sequence[Curve]) -> str:
+    """The latency that a chart of these curves opens with."""
+    present = {metric for curve in curves for cell in curve.cells for metric in cell.metrics}
+    return next((metric for metric in USUAL_LATENCIES if metric in present), USUAL_LATENCIES[0])
 
 
 def lines_by(name: str) -> str:
@@ -119,6 +127,8 @@ def knee(curve: Curve) -> Knee | None:
         words += "; the peak may lie beyond what was measured"
     if found.collapse_load is not None:
         words += f"; it collapses at {digits(found.collapse_load)}"
+    if found.doubtful:
+        words += "; doubtful: it rests on points that are not valid"
     return Knee(beyond[0], words) if beyond else None
 
 

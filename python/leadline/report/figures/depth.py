@@ -69,7 +69,12 @@ def tests_of(one: Results) -> list[str]:
 
 def nominal_limit(reference: Reference, test: str) -> float | None:
     """The limit the campaign states for a test; "randrw, read" is judged by "randread"'s."""
-    mixed = {"randrw, read": "randread", "randrw, write": "randwrite", "rw, read": "read", "rw, write": "write"}
+    mixed = {
+        "randrw, read": "randread",
+        "randrw, write": "randwrite",
+        "rw, read": "read",
+        "rw, write": "write",
+    }
     return reference.limits.get(mixed.get(test, test))
 
 
@@ -91,7 +96,12 @@ def best_cell(cells: Sequence[CellResult], metric: str) -> CellResult | None:
 
 
 def layer(
-    label: str, value: float | None, absent: str, above: Layer | None, doubtful: bool = False, detail: str = ""
+    label: str,
+    value: float | None,
+    absent: str,
+    above: Layer | None,
+    doubtful: bool = False,
+    detail: str = "",
 ) -> Layer:
     """A bar with its share of the layer above, where both are known."""
     if value is None:

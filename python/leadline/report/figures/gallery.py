@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
 
 from leadline.analyse.results import Results
 from leadline.errors import UserError
-from leadline.report.figures import paper
 from leadline.report.figures.curves import throughput_charts
 from leadline.report.figures.depth import depth_charts
 from leadline.report.figures.figure import Chart, Surface, metrics_present, slug
+from leadline.report.figures.paper_charts import draw_chart
+from leadline.report.figures.paper_depth import draw_depth
+from leadline.report.figures.paper_surfaces import draw_map, draw_surface
 from leadline.report.figures.percentiles import percentile_charts
 from leadline.report.figures.surfaces import surfaces
 
 FORMATS = ("svg", "png")
 # Text stays text that can be searched and edited; equal results give equal files.
-STYLE = {"svg.fonttype": "none", "svg.hashsalt": "leadline", "figure.dpi": 200}
+STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "leadline", "figure.dpi": 200}
 
 
-def write_gallery(results: Sequence[Results], folder: Path, format: str, metrics: Sequence[str]) -> list[Path]:
+def write_gallery(
+    results: Sequence[Results], folder: Path, format: str, metrics: Sequence[str]
+) -> list[Path]:
     """All files written, in order; the folder is made where it is missing."""
     if format not in FORMATS:
         raise UserError(f'figures cannot be written as "{format}"; choose "svg" or "png"')
@@ -48,11 +53,11 @@ def free_path(folder: Path, name: str, format: str, written: Sequence[Path]) -> 
 def named_figures(results: Sequence[Results], metrics: Sequence[str]) -> Iterator[tuple[str, Figure]]:
     """(file name without ending, figure), drawn one by one."""
     for depth in depth_charts(results):
-        yield slug(f"depth {depth.run} {depth.title}"), paper.draw_depth(depth)
+        yield slug(f"depth {depth.run} {depth.title}"), draw_depth(depth)
     for chart in first_of_each(drawable(throughput_charts(results))):
-        yield slug(f"throughput {chart.title}"), paper.draw_chart(chart)
+        yield slug(f"throughput {chart.title}"), draw_chart(chart)
     for chart in first_of_each(percentile_charts(results)):
-        yield slug(f"percentiles {chart.title}"), paper.draw_chart(chart)
+        yield slug(f"percentiles {chart.title}"), draw_chart(chart)
     for surface in surfaces(results):
         yield from surface_figures(surface, metrics)
 
@@ -60,13 +65,20 @@ def named_figures(results: Sequence[Results], metrics: Sequence[str]) -> Iterato
 def surface_figures(surface: Surface, metrics: Sequence[str]) -> Iterator[tuple[str, Figure]]:
     """A surface as 3D figure and as map, for each metric that it has."""
     for metric in metrics_present(surface.cells, metrics):
-        yield slug(f"surface {surface.title} {metric}"), paper.draw_surface(surface, metric)
-        yield slug(f"map {surface.title} {metric}"), paper.draw_map(surface, metric)
+        yield slug(f"surface {surface.title} {metric}"), draw_surface(surface, metric)
+        yield slug(f"map {surface.title} {metric}"), draw_map(surface, metric)
 
 
 def drawable(charts: Sequence[Chart]) -> list[Chart]:
     """Charts of cells that have both metrics; a source without percentiles has nothing to lay along the axis."""
-    return [chart for chart in charts if all(any(axis.channel in cell.metrics for line in chart.lines for cell in line.cells) for axis in (chart.x, chart.y))]
+    return [
+        chart
+        for chart in charts
+        if all(
+            any(axis.channel in cell.metrics for line in chart.lines for cell in line.cells)
+            for axis in (chart.x, chart.y)
+        )
+    ]
 
 
 def first_of_each(charts: Sequence[Chart]) -> list[Chart]:

@@ -81,10 +81,13 @@ function digits(value) {
   return Math.abs(rounded) >= 100 ? rounded.toLocaleString("en-US", { maximumFractionDigits: 0 }) : rounded.toFixed(places);
 }
 
-// The unit in which the largest value is written; values in the base unit of the scale.
+// One unit for all these values (in the base unit of the scale), chosen as unit_for in wording.py does.
 function unitFor(scale, values) {
-  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const fitting = data.scales[scale].filter(([, size]) => size <= largest);
+  const sizes = values.filter((value) => value).map(Math.abs);
+  const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
+  const least = sizes.reduce((so, size) => Math.min(so, size), largest);
+  const judged = scale === "latency" ? Math.sqrt(least * largest) : largest;
+  const fitting = data.scales[scale].filter(([, size]) => size <= judged);
   const [symbol, size] = fitting.length ? fitting[fitting.length - 1] : data.scales[scale][0];
   return { symbol, size };
 }
