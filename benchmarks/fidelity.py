@@ -14,10 +14,12 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from measuring import Claim, Spread, conclude, option_parser, scratch_folder
 
 from leadline.analyse.analysis import analyse
 from leadline.cli.sounding import check_engines
@@ -32,7 +34,6 @@ from leadline.spec.load import build_campaign
 from leadline.store.manifest import Manifest
 from leadline.store.records import StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
-from measuring import Claim, Spread, conclude, option_parser, scratch_folder
 
 METRICS = ("bandwidth", "mean", "p99")
 READING_BOUND = 0.001
@@ -85,7 +86,6 @@ def _value_at(ascending: Sequence[tuple[int, int]], rank: float) -> int:
 class ByHand:
     """Watches the conductor and repeats each finished cell by hand before the next one starts."""
 
-    folder: RunFolder
     measured: dict[int, Figures] = field(default_factory=dict)
     _step: Step | None = None
 
@@ -137,9 +137,11 @@ def conduct(scratch: Path, runtime_seconds: float, repeats: int) -> tuple[RunFol
     check_engines(plan.steps)
     work = scratch / "work"
     work.mkdir()
-    manifest = Manifest("fidelity", "campaign", str(work), "", "", plan=tuple(step.to_json() for step in plan.steps))
+    manifest = Manifest(
+        "fidelity", "campaign", str(work), "", "", plan=tuple(step.to_json() for step in plan.steps)
+    )
     folder = RunFolder.create(scratch / "run", manifest)
-    by_hand, host = ByHand(folder), LocalHost()
+    by_hand, host = ByHand(), LocalHost()
     Conductor(plan, folder, ENGINES, host, WorkDirectory(work), by_hand, Stop(host)).conduct()
     return folder, by_hand
 
@@ -196,14 +198,16 @@ def _kept_output(folder: RunFolder, record: StepRecord) -> str:
 def _pair(
     cell: str, metric: str, ours: Sequence[Figures], hand: Sequence[Figures], plain: Sequence[Figures]
 ) -> Pair:
-    column: Callable[[Sequence[Figures]], Spread] = lambda side: Spread(tuple(each[metric] for each in side))  # noqa: E731
     reading = max(abs(one[metric] / other[metric] - 1) for one, other in zip(ours, plain, strict=True))
-    return Pair(cell, metric, column(ours), column(hand), reading)
+    our_side, hand_side = (Spread(tuple(each[metric] for each in side)) for side in (ours, hand))
+    return Pair(cell, metric, our_side, hand_side, reading)
 
 
 def show(pairs: Sequence[Pair]) -> None:
     """A line a cell and metric."""
-    print(f"\n  {'cell':<40} {'metric':<10} {'leadline':>12} {'by hand':>12} {'differs':>8} {'noise':>7}  reading off")
+    print(
+        f"\n  {'cell':<40} {'metric':<10} {'leadline':>12} {'by hand':>12} {'differs':>8} {'noise':>7}  reading off"
+    )
     for pair in pairs:
         unit = (1 / 2**20, "MiB/s") if pair.metric == "bandwidth" else (1e-3, "us")
         ours, hand = (f"{side.median * unit[0]:.4g} {unit[1]}" for side in (pair.ours, pair.hand))
@@ -234,7 +238,8 @@ def claims_of(pairs: Sequence[Pair], repeats: int) -> list[Claim]:
     return [
         Claim(
             f"in each of {len(cells)} cells leadline and the hand differ by no more than repeats of one side do",
-            f"{len(cells) - len(outside)} of {len(cells)} cells, medians of {repeats}; bandwidth over all cells differs by {offset.median:+.2%}",
+            f"{len(cells) - len(outside)} of {len(cells)} cells, medians of {repeats}; "
+            f"the bandwidth of the median cell differs by {offset.median:+.2%}",
             not outside,
         ),
         Claim(

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from measuring import Claim, Spread, conclude, option_parser, scratch_folder
+
 from leadline.formats import fio_json
 from leadline.store.histogram import Histogram
-from measuring import Claim, Spread, conclude, option_parser, scratch_folder
 
 BOUND = 0.008
 FRACTIONS = (0.5, 0.9, 0.99, 0.999)
@@ -50,7 +51,13 @@ def job_file(data: Path, runtime_seconds: float) -> str:
     for number in range(16):
         rw = "randwrite" if number % 4 == 3 else "randread"
         block_size, depth = BLOCK_SIZES[number // 4], DEPTHS[number % 4]
-        lines += [f"[job{number}]", f"rw={rw}", f"bs={block_size}", f"iodepth={depth}", f"write_lat_log=job{number}"]
+        lines += [
+            f"[job{number}]",
+            f"rw={rw}",
+            f"bs={block_size}",
+            f"iodepth={depth}",
+            f"write_lat_log=job{number}",
+        ]
         lines.append(f"rate_iops={PACES[number // 4] * (1 + number % 4)}")
     return "\n".join(lines) + "\n"
 
@@ -78,7 +85,9 @@ def compare(text: str, pooled: np.ndarray) -> list[Comparison]:
     histograms = [each.histogram for each in latencies if each.histogram is not None]
     merged = Histogram.merge(histograms)
     if merged.total != len(pooled):
-        raise SystemExit(f"fio counted {merged.total} operations and logged {len(pooled)}: no truth to compare with")
+        raise SystemExit(
+            f"fio counted {merged.total} operations and logged {len(pooled)}: no truth to compare with"
+        )
     counts = [histogram.total for histogram in histograms]
     found = []
     for fraction in FRACTIONS:
@@ -126,7 +135,8 @@ def main() -> int:
         [
             Claim(
                 f"p99 of 16 jobs from merged bins is within {BOUND:.1%} of the pooled truth",
-                f"worst of {options.repeats} runs: off by {merged:.3%}; averaged p99s are off by {averaged:.0%}, weighted ones by {weighted:.0%}",
+                f"worst of {options.repeats} runs: off by {merged:.3%}; "
+                f"averaged p99s are off by {averaged:.0%}, weighted ones by {weighted:.0%}",
                 merged <= BOUND,
             )
         ],

@@ -17,49 +17,75 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from measuring import (
+    LEADLINE,
+    Claim,
+    Spread,
+    conclude,
+    option_parser,
+    percentile,
+    ratios,
+    scratch_folder,
+    take_turns,
+)
+
+from leadline.analyse.results import VerdictName
 from leadline.cli.analysing import analysed
 from leadline.run.executable import engine_executable
 from leadline.store.records import StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
-from measuring import LEADLINE, Claim, Spread, conclude, option_parser, percentile, scratch_folder, take_turns
 
 SHARE_BOUND, STEP_BOUND_SECONDS = 1.02, 0.05
 IODEPTHS, NUMJOBS, TESTS = (1, 4, 16, 64), (1, 2), ("randread", "randwrite")
+CELLS = len(IODEPTHS) * len(NUMJOBS) * len(TESTS)
 EARLY_SHARE = 0.95
 """A cell that ran for less than this part of the time asked for has ended early."""
 CellName = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Sounding:
-    """One run of one harness over all cells."""
+class Process:
+    """One fio process, by its supervisor's clock."""
 
-    wall_seconds: float
-    process_seconds: tuple[float, ...]
-    """Of each fio process, as its supervisor saw it."""
-    runtime_seconds: Mapping[CellName, float]
-    """How long each cell's jobs really ran, by fio's own word."""
-    gaps: tuple[float, ...] = ()
-    """Between the end of a fio and the start of the next step (leadline only)."""
-    before: float = 0.0
-    after: float = 0.0
-    unmarked: tuple[CellName, ...] = ()
-    """Cells that ended early and carry no verdict after `leadline import` (bench-fio only)."""
-    verdicts: tuple[str, ...] = ()
+    start_ns: int
+    wall_ns: int
 
     @property
-    def steps(self) -> int:
-        return len(self.process_seconds)
+    def end_ns(self) -> int:
+        return self.start_ns + self.wall_ns
+
+
+@dataclass(frozen=True)
+class Sounding:
+    """One run of one harness over all cells. Times are of the Unix clock, which both sides record."""
+
+    begin_ns: int
+    end_ns: int
+    processes: tuple[Process, ...]
+    """In the order of time."""
+    runtime_seconds: Mapping[CellName, float]
+    """How long each cell's jobs really ran, by fio's own word."""
+    evidence: Mapping[CellName, str] = field(default_factory=dict)
+    """Why cells are "incomplete" after `leadline import` (bench-fio only)."""
+
+    @property
+    def wall_seconds(self) -> float:
+        return (self.end_ns - self.begin_ns) / 1e9
+
+    @property
+    def process_seconds(self) -> float:
+        """Of all fio processes together."""
+        return sum(process.wall_ns for process in self.processes) / 1e9
 
     @property
     def above_processes(self) -> float:
-        """Seconds a step above fio's processes."""
-        return (self.wall_seconds - sum(self.process_seconds)) / self.steps
+        """Seconds a step above fio's processes, whatever the harness does once included."""
+        return (self.wall_seconds - self.process_seconds) / len(self.processes)
 
     @property
     def above_runtimes(self) -> float:
@@ -67,9 +93,20 @@ class Sounding:
         return (self.wall_seconds - sum(self.runtime_seconds.values())) / len(self.runtime_seconds)
 
     @property
+    def gaps(self) -> list[float]:
+        """Seconds from the end of one fio to the start of the next: what each further step costs."""
+        return [(later.start_ns - earlier.end_ns) / 1e9 for earlier, later in pairwise(self.processes)]
+
+    @property
+    def once(self) -> float:
+        """Seconds before the first and after the last fio: start, environment, analysis, report."""
+        return self.wall_seconds - self.process_seconds - sum(self.gaps)
+
+    @property
     def of_bound(self) -> float:
         """Wall time as a part of what the claim allows."""
-        return self.wall_seconds / (SHARE_BOUND * sum(self.process_seconds) + STEP_BOUND_SECONDS * self.steps)
+        allowed = SHARE_BOUND * self.process_seconds + STEP_BOUND_SECONDS * len(self.processes)
+        return self.wall_seconds / allowed
 
     def early(self, asked_seconds: float) -> list[CellName]:
         """The cells that did not run as long as asked."""
@@ -100,23 +137,18 @@ def run_leadline(scratch: Path, options: Namespace) -> Sounding:
     failed = [record.reason for record in records if record.reason]
     if failed:
         raise SystemExit(f"leadline: {len(failed)} steps failed: {failed[0]}")
-    return sounding_of(records, begin_ns, end_ns)
-
-
-def sounding_of(records: Sequence[StepRecord], begin_ns: int, end_ns: int) -> Sounding:
-    """Where the time went, from the records' own clocks."""
-    ordered = sorted(records, key=lambda record: record.started_unix_ns)
-    ends = [record.started_unix_ns + record.wall_ns for record in ordered]
-    gaps = [later.started_unix_ns - end for end, (_, later) in zip(ends, pairwise(ordered), strict=False)]
-    cells = [record for record in ordered if record.kind is StepKind.CELL]
+    cells = [record for record in records if record.kind is StepKind.CELL]
     return Sounding(
-        wall_seconds=(end_ns - begin_ns) / 1e9,
-        process_seconds=tuple(record.wall_ns / 1e9 for record in ordered),
-        runtime_seconds={cell_name(record.cell): runtime_seconds_of(record) for record in cells},
-        gaps=tuple(gap / 1e9 for gap in gaps),
-        before=(ordered[0].started_unix_ns - begin_ns) / 1e9,
-        after=(end_ns - ends[-1]) / 1e9,
+        begin_ns,
+        end_ns,
+        in_order(Process(record.started_unix_ns, record.wall_ns) for record in records),
+        {cell_name(record.cell): runtime_seconds_of(record) for record in cells},
     )
+
+
+def in_order(processes: Iterable[Process]) -> tuple[Process, ...]:
+    """As they ran."""
+    return tuple(sorted(processes, key=lambda process: process.start_ns))
 
 
 def runtime_seconds_of(record: StepRecord) -> float:
@@ -139,17 +171,15 @@ def run_bench_fio(scratch: Path, options: Namespace) -> Sounding:
         "--output", output, "--iodepth", *IODEPTHS, "--numjobs", *NUMJOBS, "--mode", *TESTS, "--engine", "libaio",
         "--runtime", options.runtime, "--destructive", "--quiet",
     ]  # fmt: skip
-    begin_ns = time.perf_counter_ns()
+    begin_ns = time.time_ns()
     run(argv, place, {**os.environ, **search_paths(place, options.bench_fio)})
-    wall_seconds = (time.perf_counter_ns() - begin_ns) / 1e9
-    sounding = Sounding(
-        wall_seconds,
-        tuple(json.loads(path.read_text())["wall_ns"] / 1e9 for path in place.glob("supervised/*.json")),
-        dict(read_cell(path) for path in output.rglob("*.json")),
-    )
-    if sounding.steps != len(IODEPTHS) * len(NUMJOBS) * len(TESTS):
-        raise SystemExit(f"bench-fio ran {sounding.steps} cells, not 16")
-    return judged(sounding, place, options.runtime)
+    end_ns = time.time_ns()
+    supervised = [json.loads(path.read_text(encoding="utf-8")) for path in place.glob("supervised/*.json")]
+    processes = in_order(Process(each["start_unix_ns"], each["wall_ns"]) for each in supervised)
+    if len(processes) != CELLS:
+        raise SystemExit(f"bench-fio ran {len(processes)} cells, not {CELLS}")
+    runtimes = dict(read_cell(path) for path in output.rglob("*.json"))
+    return Sounding(begin_ns, end_ns, processes, runtimes, judge(place, output))
 
 
 def bench_fio_command(folder: Path | None) -> list[str | Path]:
@@ -182,18 +212,15 @@ def read_cell(path: Path) -> tuple[CellName, float]:
     return (test, int(iodepth), int(numjobs)), max(job["job_runtime"] for job in jobs) / 1e3
 
 
-def judged(sounding: Sounding, place: Path, asked_seconds: float) -> Sounding:
-    """What `leadline import` makes of the cells that ended early."""
-    run([LEADLINE, "import", place / "output", "--output", place / "imported"], place, os.environ)
-    early = set(sounding.early(asked_seconds))
-    cells = [cell for cell in analysed(place / "imported").cells if cell_name(cell.cell) in early]
-    marked = {
+def judge(place: Path, output: Path) -> dict[CellName, str]:
+    """The cells that are "incomplete" to `leadline import`, with its evidence."""
+    run([LEADLINE, "import", output, "--output", place / "imported"], place, os.environ)
+    return {
         cell_name(cell.cell): verdict.evidence
-        for cell in cells
+        for cell in analysed(place / "imported").cells
         for verdict in cell.verdicts
-        if verdict.name == "incomplete"
+        if verdict.name is VerdictName.INCOMPLETE
     }
-    return replace(sounding, unmarked=tuple(early - marked.keys()), verdicts=tuple(marked.values()))
 
 
 def fresh(folder: Path) -> Path:
@@ -206,70 +233,87 @@ def fresh(folder: Path) -> Path:
 def run(argv: Iterable[object], folder: Path, environment: Mapping[str, str]) -> None:
     """Raises SystemExit with the last words of a command that failed."""
     words = ["timeout", "-k", "3", "600", *(str(word) for word in argv)]
-    done = subprocess.run(words, cwd=folder, env=dict(environment), capture_output=True, text=True)
+    done = subprocess.run(
+        words, cwd=folder, env=dict(environment), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise SystemExit(f"{' '.join(words[4:])} failed: {(done.stderr or done.stdout)[-1500:]}")
 
 
 def show(name: str, soundings: Sequence[Sounding], asked_seconds: float) -> None:
-    """Medians over the rounds."""
-    wall = Spread(tuple(each.wall_seconds for each in soundings))
-    processes = Spread(tuple(sum(each.process_seconds) for each in soundings))
-    above = Spread(tuple(each.above_processes for each in soundings))
-    runtimes = Spread(tuple(each.above_runtimes for each in soundings))
-    early = [len(each.early(asked_seconds)) for each in soundings]
-    print(f"\n{name}: {soundings[0].steps} fio processes")
-    print(f"  whole command              {wall.shown(' s')}")
-    print(f"  its fio processes          {processes.shown(' s')}")
-    print(f"  a step above fio processes {above.shown(' ms', 1e3)}")
-    print(f"  a cell above fio run times {runtimes.shown(' ms', 1e3)} (fio's own start and end included)")
-    print(f"  cells that ended early     {', '.join(str(count) for count in early)} of 16")
-
-
-def show_parts(soundings: Sequence[Sounding]) -> None:
-    """Where leadline's own time goes."""
+    """Medians over the rounds; of the gaps, over all steps of all rounds."""
     gaps = [gap for each in soundings for gap in each.gaps]
-    before, after = (Spread(tuple(getattr(each, part) for each in soundings)) for part in ("before", "after"))
-    print(f"  between two fio processes  {percentile(gaps, 0.5) * 1e3:.1f} ms median, {percentile(gaps, 0.9) * 1e3:.1f} ms p90")
-    print(f"  before the first, after the last {before.shown(' s')}; {after.shown(' s')} (analysis and report)")
-
-
-def claims_of(ours: Sequence[Sounding], theirs: Sequence[Sounding] | None, asked_seconds: float) -> list[Claim]:
-    """The bounds of leadline, then what the neighbour shows."""
-    part = Spread(tuple(each.of_bound for each in ours))
-    early = sum(len(each.early(asked_seconds)) for each in ours)
-    overhead = Claim(
-        f"wall time <= {SHARE_BOUND} x fio's processes + {STEP_BOUND_SECONDS * 1e3:.0f} ms a step",
-        f"{part.shown(' of the bound')}",
-        part.median <= 1,
+    early = ", ".join(str(len(each.early(asked_seconds))) for each in soundings)
+    print(f"\n{name}: {len(soundings[0].processes)} fio processes")
+    print(f"  whole command                 {spread(soundings, 'wall_seconds').shown(' s')}")
+    print(f"  its fio processes             {spread(soundings, 'process_seconds').shown(' s')}")
+    print(f"  once: start, end              {spread(soundings, 'once').shown(' s')}")
+    print(f"  between two fio processes     {milliseconds(gaps, 0.5)} median, {milliseconds(gaps, 0.9)} p90")
+    print(f"  all of it, a step             {spread(soundings, 'above_processes').shown(' ms', 1e3)}")
+    print(
+        f"  a cell above fio's run time   {spread(soundings, 'above_runtimes').shown(' ms', 1e3)}, mostly fio itself"
     )
-    full = Claim("no cell of leadline ends early", f"{early} of {16 * len(ours)} did", early == 0)
-    return [overhead, full, *(beside(ours, theirs, asked_seconds) if theirs else [absent()])]
+    print(f"  cells that ended early        {early} of {CELLS}")
 
 
-def beside(ours: Sequence[Sounding], theirs: Sequence[Sounding], asked_seconds: float) -> list[Claim]:
-    """Against bench-fio."""
-    our, their = (Spread(tuple(each.above_processes for each in side)) for side in (ours, theirs))
-    early = sum(len(each.early(asked_seconds)) for each in theirs)
-    unmarked = sum(len(each.unmarked) for each in theirs)
-    evidence = next((words for each in theirs for words in each.verdicts), "")
+def spread(soundings: Sequence[Sounding], name: str) -> Spread:
+    """One figure over the rounds."""
+    return Spread(tuple(getattr(each, name) for each in soundings))
+
+
+def milliseconds(seconds: Sequence[float], fraction: float) -> str:
+    """A percentile of some times."""
+    return f"{percentile(seconds, fraction) * 1e3:.1f} ms"
+
+
+def compare(ours: Sequence[Sounding], theirs: Sequence[Sounding]) -> None:
+    """Both sides on one line each; bench-fio writes no report and records no environment."""
+    print("\nleadline / bench-fio")
+    figures = {
+        "once": "once",
+        "above_processes": "a step, all of it",
+        "above_runtimes": "a cell above fio's run time",
+    }
+    for name, words in figures.items():
+        sides = ([getattr(each, name) for each in side] for side in (ours, theirs))
+        print(f"  {words:<29} {ratios(*sides).shown(' x')}")
+    our, their = ([gap for each in side for gap in each.gaps] for side in (ours, theirs))
+    print(
+        f"  {'between two fio processes':<29} {percentile(our, 0.5) / percentile(their, 0.5):.3g} x (medians)"
+    )
+
+
+def claims_of(ours: Sequence[Sounding], theirs: Sequence[Sounding], asked_seconds: float) -> list[Claim]:
+    """The bounds."""
+    part = spread(ours, "of_bound")
+    early = sum(len(each.early(asked_seconds)) for each in ours)
     return [
         Claim(
-            "leadline adds no more to a step than bench-fio does",
-            f"{our.median * 1e3:.0f} ms against {their.median * 1e3:.0f} ms a step above fio's processes, ratio {our.median / their.median:.2f}",
-            our.median <= their.median,
+            f"wall time <= {SHARE_BOUND} x fio's processes + {STEP_BOUND_SECONDS * 1e3:.0f} ms a step",
+            f"{part.shown(' of the bound')}",
+            part.median <= 1,
         ),
-        Claim(
-            'cells of bench-fio that ended early are "incomplete" after `leadline import`',
-            f"{early - unmarked} of {early} are; e.g. {evidence or 'no evidence'}",
-            unmarked == 0 if early else None,
-        ),
+        Claim("no cell of leadline ends early", f"{early} of {CELLS * len(ours)} did", early == 0),
+        early_cells_are_seen(theirs, asked_seconds) if theirs else absent(),
     ]
+
+
+def early_cells_are_seen(theirs: Sequence[Sounding], asked_seconds: float) -> Claim:
+    """Every one of them, by the verdict that fits."""
+    early = [(each, cell) for each in theirs for cell in each.early(asked_seconds)]
+    seen = [each.evidence[cell] for each, cell in early if cell in each.evidence]
+    return Claim(
+        'each cell of bench-fio that ended early is "incomplete" after `leadline import`',
+        f"{len(seen)} of {len(early)} are; e.g. {seen[0] if seen else 'none'}",
+        len(seen) == len(early) if early else None,
+    )
 
 
 def absent() -> Claim:
     """Said, not skipped in silence."""
-    return Claim("bench-fio beside", "it is not installed: pip install 'leadline[bench]', or --bench-fio FOLDER", None)
+    return Claim(
+        "bench-fio beside", "it is not installed: pip install 'leadline[bench]', or --bench-fio FOLDER", None
+    )
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -289,11 +333,12 @@ def main() -> int:
         if found:
             sides["bench-fio"] = lambda: run_bench_fio(scratch, options)
         taken = take_turns(sides, options.rounds)
+    ours, theirs = taken["leadline"], taken.get("bench-fio", [])
     for name, soundings in taken.items():
         show(name, soundings, options.runtime)
-        if name == "leadline":
-            show_parts(soundings)
-    return conclude("Overhead", claims_of(taken["leadline"], taken.get("bench-fio"), options.runtime))
+    if theirs:
+        compare(ours, theirs)
+    return conclude("Overhead", claims_of(ours, theirs, options.runtime))
 
 
 if __name__ == "__main__":

@@ -76,6 +76,21 @@ def test_the_order_of_the_records_does_not_change_the_results() -> None:
     assert [a.sentence for a in forth.answers] == [a.sentence for a in back.answers]
 
 
+def test_cells_come_in_reading_order_whatever_order_the_run_drew() -> None:
+    drawn = [("randread", 4, 4096), ("read", 8, 4096), ("read", 2, 65_536), ("read", 2, 4096)]
+    steps = [
+        record(measurement(), ordinal=n, cell={**CLEAN, "rw": rw, "iodepth": depth, "block_size": size})
+        for n, (rw, depth, size) in enumerate(drawn)
+    ]
+    found = analyse(steps, manifest(), ENVIRONMENT).cells
+    assert [(cell.test, cell.cell["block_size"], cell.cell["iodepth"]) for cell in found] == [
+        ("read", 4096, 2),
+        ("read", 4096, 8),
+        ("read", 65_536, 2),
+        ("randread", 4096, 4),
+    ]
+
+
 def test_a_cell_that_moved_nothing_does_not_break_the_rest() -> None:
     still = replace(measurement(), operations=0, size_bytes=0, runtime_ns=0)
     found = analyse(

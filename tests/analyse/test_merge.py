@@ -124,6 +124,12 @@ def test_a_percentile_beyond_the_data_has_an_open_end() -> None:
     assert found.low is not None
 
 
+def test_the_median_of_three_samples_is_open_at_both_ends() -> None:
+    (trials,) = gather_trials([record(measurement(shape=Histogram.from_bins({10: 1, 20: 1, 30: 1})))])
+    found = estimate_metrics(trials, None)["p50"]
+    assert (found.value, found.low, found.high) == (20, None, None)
+
+
 def test_one_job_without_a_histogram_leaves_the_cell_without_percentiles() -> None:
     blind = replace(measurement(job=1), latency=Latency(100, 1e6))
     assert merged_histogram([measurement(job=0), blind]) is None

@@ -309,6 +309,18 @@ def test_a_load_beyond_the_peak_with_15_percent_less_is_collapsed(deepest: float
     )
 
 
+@pytest.mark.parametrize(("noisy", "mentioned"), [(25_000, True), (20_500, False)])
+def test_a_collapse_within_the_noise_floor_says_so(noisy: float, mentioned: bool) -> None:
+    noise = [reference_step(StepKind.NOISE, iops, repeat=n) for n, iops in enumerate((20_000, 20_000, noisy))]
+    curve = [
+        record(measurement(iops=iops, concurrency=depth), ordinal=9 + depth, cell={**CLEAN, "iodepth": depth})
+        for depth, iops in ((1, 5_000), (16, 20_000), (64, 16_500))
+    ]
+    found = evidence(sound(*noise, *curve)[2], VerdictName.COLLAPSED)
+    assert "18 % below the peak" in found
+    assert ("the noise floor is 25 %" in found) is mentioned
+
+
 # unlike repeats
 
 
@@ -393,6 +405,18 @@ def test_an_interrupted_cell_is_incomplete() -> None:
 def test_a_cell_that_ran_out_of_data_before_its_time_is_incomplete(ran: float, early: bool) -> None:
     (cell,) = sound(record(measurement(seconds=ran), cell={**CLEAN, "runtime": 10}))
     assert bool(evidence(cell, VerdictName.INCOMPLETE)) is early
+
+
+def test_an_import_that_ended_early_is_incomplete() -> None:
+    facts = {"imported": True, "ended_early": True}
+    (cell,) = sound(record(measurement(seconds=3), facts=facts))
+    assert "it ended after 3.00 s" in evidence(cell, VerdictName.INCOMPLETE)
+
+
+def test_an_engine_without_job_figures_is_judged_by_its_processor_time() -> None:
+    step = replace(record(measurement(), facts={"engine_cpu_seconds": 9.0}), jobs=(), wall_ns=10 * SECOND_NS)
+    (cell,) = sound(step)
+    assert "90 % of a core per job" in evidence(cell, VerdictName.GENERATOR_BOUND)
 
 
 def test_imported_figures_without_counts_are_not_judged_by_counts() -> None:

@@ -103,6 +103,12 @@ def test_nothing_in_the_page_asks_the_network(whole: str) -> None:
     assert all(value and value.startswith(("#", "data:")) for value in sources)
 
 
+def test_without_scripts_the_page_says_what_is_missing(whole: str) -> None:
+    told = re.search(r"<noscript>(.*?)</noscript>", whole, re.DOTALL)
+
+    assert told and "scripts are off" in told.group(1) and "every cell" in told.group(1)
+
+
 def test_hostile_words_stay_words(tmp_path: Path) -> None:
     small = sample(tests=("read",), depths=(1, 2), jobs=(1,), blocks=(4096,), engines=("libaio",))
     cell = replace(

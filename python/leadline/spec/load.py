@@ -66,14 +66,17 @@ def build_campaign(document: Mapping[str, Any], where: str) -> Campaign:
             raise UserError(
                 f'{where}: unknown key "{key}" in [defaults]{did_you_mean(key, Experiment.model_fields)}'
             )
-    listed = isinstance(experiments, list) and bool(experiments)
-    if not listed or not all(isinstance(each, dict) for each in experiments):
+    if not isinstance(experiments, list) or not experiments or not all(map(_is_table, experiments)):
         raise UserError(f"{where}: there is no experiment; add at least one [[experiment]] table with `rw`")
     raw["experiment"] = [_over_defaults(defaults, each) for each in experiments]
     try:
         return Campaign.model_validate(raw)
     except ValidationError as error:
         raise UserError(f"{where}: {_sentence(error.errors()[0], raw)}") from None
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 def _over_defaults(defaults: Mapping[str, Any], experiment: Mapping[str, Any]) -> dict[str, Any]:

@@ -58,12 +58,16 @@ class Database:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             application = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.Error as error:
+            # SQLite fills a last page that was cut off with zeros, and rows in it would vanish without an error.
+            whole = path.stat().st_size % connection.execute("PRAGMA page_size").fetchone()[0] == 0
+        except (sqlite3.Error, ValueError) as error:  # ValueError: names that are no UTF-8
             raise UserError(f"{path} is not a readable database ({error}); restore it from a copy") from None
         if application != APPLICATION_ID:
             raise UserError(
                 f"{path} is a database, but not one of leadline's; give the folder that a run printed"
             )
+        if not whole:
+            raise UserError(f"{path} is cut off in the middle of a page; restore it from a copy")
         if version != FORMAT_VERSION:
             raise UserError(
                 f"{path} has format {version}, this leadline reads format {FORMAT_VERSION}; use the leadline that wrote it"
@@ -105,7 +109,7 @@ class Database:
         """The steps that need not be run again: finished ones and failed ones, which are results too."""
         try:
             return {row[0] for row in self._connection.execute("SELECT ordinal FROM step")}
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:
             raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> UserError:

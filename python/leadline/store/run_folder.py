@@ -58,7 +58,7 @@ class RunFolder:
         path = self.path / "environment.json"
         try:
             return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
             raise UserError(
                 f"{path} is damaged ({error}); restore it or remove it to go on without"
             ) from None

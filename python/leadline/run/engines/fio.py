@@ -63,7 +63,7 @@ class FioEngine:
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
         """Measurements, or the reason why there are none."""
-        return collect_fio(invocation, completed, expectation_of(step), _facts(step))
+        return collect_fio(invocation, completed, expectation_of(step), facts_of(step))
 
     def now(self, line: str) -> Now | None:
         """From fio's ETA line."""
@@ -155,22 +155,35 @@ def _log_interval_ms(cell: Cell) -> int:
     return max(20, min(500, round(runtime_ms / LOG_POINTS)))
 
 
-def _facts(step: Step) -> dict[str, Scalar]:
+def facts_of(step: Step) -> dict[str, Scalar]:
+    """What the analysis must know of the cell beside its figures."""
     cell = step.cell
-    facts: dict[str, Scalar] = {"direct": bool(cell.get("direct", False))}
-    if step.layout is not None:
-        files = 1 if step.layout.filename else int(cell["numjobs"])
-        facts["dataset_bytes"] = files * step.layout.files_a_job * step.layout.file_bytes
+    facts: dict[str, Scalar] = {"direct": bool(cell.get("direct", False)), "buffered_without_flush": _unflushed(cell)}
+    dataset_bytes = _dataset_bytes(step)
+    if dataset_bytes is not None:
+        facts["dataset_bytes"] = dataset_bytes
     if step.expected_bytes is not None:
         facts["expected_bytes"] = step.expected_bytes
     if "runtime" in cell:
         facts["asked_runtime_ns"] = round(float(cell["runtime"]) * 1e9)
-    flushes = ("end_fsync", "fsync_on_close", "fio.fsync", "fio.fdatasync", "fio.sync")
-    writes = str(cell.get("rw", "")) in ("write", "randwrite", "rw", "randrw")
-    facts["buffered_without_flush"] = (
-        writes and not facts["direct"] and not any(cell.get(name) for name in flushes)
-    )
     return facts
+
+
+def _dataset_bytes(step: Step) -> int | None:
+    """Bytes of all files that the cell touches; None where its sizes say nothing (a null engine, a job file without sizes)."""
+    cell, layout = step.cell, step.layout
+    if layout is not None:
+        return (1 if layout.filename else int(cell["numjobs"])) * layout.files_a_job * layout.file_bytes
+    if step.files == "own" and "size" in cell:
+        return int(cell["size"]) * (1 if "fio.filename" in cell else int(cell["numjobs"]))
+    return None
+
+
+def _unflushed(cell: Cell) -> bool:
+    """Buffered writes that nothing forced to the device: part of them was only on its way when the clock stopped."""
+    writes = str(cell.get("rw", "")) in ("write", "randwrite", "rw", "readwrite", "randrw")
+    flushes = ("end_fsync", "fsync_on_close", "fio.fsync", "fio.fdatasync", "fio.sync")
+    return writes and not cell.get("direct") and not any(cell.get(name) for name in flushes)
 
 
 def _fault(

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from leadline.errors import UserError
 from leadline.plan.steps import Step
-from leadline.run.engines.fio import RESULT, Expectation, collect_fio, now_from_eta
+from leadline.run.engines.fio import RESULT, Expectation, collect_fio, facts_of, now_from_eta
 from leadline.run.engines.fio_capabilities import check_ioengine, installed_fio
 from leadline.run.seams import Completed, Invocation, Now, Outcome
-from leadline.store.records import Scalar
 
 JOB_FILE = "job.fio"
 
@@ -36,15 +35,7 @@ class JobFileEngine:
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
         """Nothing is expected of it but that it did something."""
-        direct = bool(step.cell["direct"])
-        writes = "write" in str(step.cell["rw"]) or str(step.cell["rw"]) in ("rw", "randrw")
-        flushed = any(
-            name in step.options for name in ("end_fsync", "fsync_on_close", "fsync", "fdatasync", "sync")
-        )
-        facts: dict[str, Scalar] = {
-            "direct": direct,
-            "buffered_without_flush": writes and not direct and not flushed,
-        }
+        facts = {**facts_of(step), "group_reporting": "group_reporting" in step.options}
         return collect_fio(invocation, completed, Expectation(), facts)
 
     def now(self, line: str) -> Now | None:
