@@ -1,9 +1,10 @@
 """A report on 10,000 cells is built within 5 s and 5 MB; one on 1,000 cells opens within 2 s in a headless browser.
 
 The stored run is synthetic in its figures and real in its shape: jobs as fio's json+ gives them, with bins, throughput
-over time and a sample of every counter a second; once with one job a cell, once with as many as the published grids. Building means what `leadline report`
-does: read the run, analyse it, write the page; each is timed. Opening is counted by the page's own clock, from the
-start of the navigation to the first figure drawn (scrolled to at once, as the page draws what comes into view).
+over time and a sample of every counter a second; once with one job a cell, once with as many as the published grids.
+Building means what `leadline report` does: read the run, analyse it, write the page; each is timed. Opening is counted
+by the page's own clock, from the start of the navigation to the first figure drawn (scrolled to at once, as the page
+draws what comes into view).
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ def test_totals_give_the_stated_rates_and_say_that_they_are_stated(tmp_path: Pat
         "iodepth": 1,
         "numjobs": 2,
         "ioengine": "usrbio",
+        "target": "hf3fs_xfs on 5 x xl170",
     }
     assert second.cell["iodepth"] == 8
     (measurement,) = second.measurements

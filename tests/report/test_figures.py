@@ -174,3 +174,12 @@ def test_an_unknown_format_is_a_users_mistake(tmp_path: Path) -> None:
 def test_file_names_hold_nothing_that_a_shell_or_folder_would_mind() -> None:
     assert slug("../../etc/<x> $(rm) 4 KiB, p99.9") == "etc-x-rm-4-kib-p99.9"
     assert slug("...") == "figure"
+
+
+def test_a_knee_that_rests_on_doubtful_points_says_so(small: Results) -> None:
+    bent = next(curve for curve in small.curves if curve.saturation)
+    assert bent.saturation
+    curve = replace(bent, saturation=replace(bent.saturation, doubtful=True))
+    line = throughput_charts([replace(small, curves=(curve,))])[0].lines[0]
+
+    assert line.knee and line.knee.doubtful and "not valid" in line.knee.sentence

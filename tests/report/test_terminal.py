@@ -38,7 +38,7 @@ def test_answers_doubts_cells_and_the_report_follow_each_other() -> None:
 def test_few_cells_are_all_shown_with_their_verdicts() -> None:
     text = shown(sample(tests=("read",), depths=(1, 2), jobs=(1, 16), blocks=(4096,), engines=("libaio",)))
 
-    assert text.count("iodepth") >= 4 and text.count("generator-bound") >= 2 and "valid" in text
+    assert text.count("read ") >= 4 and text.count("generator-bound") >= 2 and "valid" in text
 
 
 def test_many_cells_are_summed_up_by_test_with_counts() -> None:
@@ -67,7 +67,7 @@ def test_an_empty_run_says_so() -> None:
 def test_metrics_that_the_source_lacks_have_no_column() -> None:
     text = shown(single())
 
-    assert "mean latency" in text and "p99" not in text
+    assert "mean" in text and "p99" not in text
 
 
 def test_foreign_words_are_not_read_as_markup() -> None:

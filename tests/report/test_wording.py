@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sample_results import sample
 
 from leadline.analyse.results import Estimate
 from leadline.report import environment, wording
@@ -63,8 +64,19 @@ def test_an_environment_of_any_shape_becomes_lines() -> None:
     }
     parts = {part.title: dict(part.lines) for part in environment.parts(record)}
 
-    assert parts["memory"] == {"total": "16 GiB", "cgroup limit": "unknown"}
+    assert parts["memory"] == {"total": "16 GiB", "not known": "cgroup limit"}
     assert parts["kernel"] == {"settings, vm.dirty_ratio": "20"}
     assert parts["network"] == {"eno1, name": "eno1", "eno1, speed": "25.0 Gb/s", "2": "lo"}
     assert parts["other"] == {"virtual": "yes"}
     assert environment.unreadable(record) == ["governor: no such file", "a sentence"]
+
+
+def test_cells_are_named_by_what_tells_them_apart() -> None:
+    cells = sample(tests=("read",), depths=(1, 2), jobs=(1,), blocks=(4096,)).cells
+
+    assert wording.naming_settings(cells) == ["block_size", "iodepth", "numjobs", "ioengine"]
+    assert (
+        wording.naming_settings([cell for cell in cells if cell.cell["ioengine"] == "libaio"])[-1]
+        == "numjobs"
+    )
+    assert wording.cell_phrase(cells[0].cell, ["block_size", "iodepth"]) == "4 KiB, iodepth 1"

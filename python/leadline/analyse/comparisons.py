@@ -10,7 +10,7 @@ from leadline.analyse.merge import CellKey, cell_key
 from leadline.analyse.results import METRICS, CellResult, Comparison, Estimate, Results
 from leadline.store.records import Scalar
 
-COMPARED = ("ioengine", "direct", "block_size")
+COMPARED = ("target", "ioengine", "direct", "block_size")
 RUN = "run"
 
 
@@ -84,10 +84,10 @@ def _ratio(left: Estimate, right: Estimate) -> Estimate:
     return Estimate(value, low, high, min(left.n, right.n), "ratio of both intervals")
 
 
-def _tells_apart(ratio: Estimate | None, noise_floor: float | None) -> bool:
-    """The interval excludes 1 and the difference exceeds what the machine differs from itself."""
+def _tells_apart(ratio: Estimate | None, noise_floor: float | None) -> bool | None:
+    """The interval excludes 1 and the difference exceeds what the machine differs from itself; unknown without an interval."""
     if ratio is None or ratio.low is None or ratio.high is None:
-        return False
+        return None
     return not ratio.low <= 1 <= ratio.high and abs(ratio.value - 1) > (noise_floor or 0.0)
 
 

@@ -192,8 +192,9 @@ class Comparison:
     right: CellResult
     ratios: Mapping[str, Estimate]
     """metric -> right / left with its interval."""
-    differs: bool
-    """Whether the bandwidth intervals tell the two apart, beyond this machine's noise floor."""
+    differs: bool | None
+    """Whether the bandwidth intervals tell the two apart, beyond this machine's noise floor;
+    None where the data gives no interval."""
 
 
 @dataclass(frozen=True)

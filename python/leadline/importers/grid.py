@@ -45,8 +45,8 @@ class GridName:
     nodes: int
 
     @property
-    def experiment(self) -> str:
-        """Block size and engine are axes of the cells; the rest names the experiment."""
+    def target(self) -> str:
+        """Block size and engine are axes of the cells; the rest says what was measured."""
         return f"{self.filesystem} on {self.nodes} x {self.machine}"
 
 
@@ -112,13 +112,14 @@ def _record(name: GridName, load: GridLoad, cell: Fields, where: str) -> StepRec
     return StepRecord(
         ordinal=0,
         kind=StepKind.CELL,
-        experiment=name.experiment,
+        experiment=name.target,
         cell={
             "rw": load.test,
             "block_size": name.block_size_bytes,
             "iodepth": load.iodepth,
             "numjobs": load.numjobs,
             "ioengine": name.ioengine,
+            "target": name.target,  # a setting like any other: cells of two systems are never alike
         },
         repeat=0,
         status=Status.FINISHED,

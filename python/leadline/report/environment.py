@@ -6,12 +6,14 @@ expects a key to be there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leadline.analyse import wording
 from leadline.analyse.results import Results
+
+UNKNOWN = "unknown"
 
 MEASURES = {
     "_bytes": wording.size,
@@ -35,15 +37,24 @@ class Part:
 
 def parts(environment: Mapping[str, Any]) -> list[Part]:
     """One part a key of the record; single values are gathered under "Other". What could not be read is left to `unreadable`."""
-    found, single = [], []
+    found: list[Part] = []
+    single: list[tuple[str, str]] = []
     for key, value in environment.items():
         if key == "unreadable":
             continue
-        if isinstance(value, (Mapping, list, tuple)):
-            found.append(Part(in_words(key), tuple(lines(value))))
+        if isinstance(value, Mapping) or (is_nested(value) and any(is_nested(inner) for inner in value)):
+            found.append(Part(in_words(key), with_gaps_last(lines(value))))
         else:
-            single.append((in_words(key), text(key, value)))
+            single += leaf_or_lines(in_words(key), key, value)
     return [part for part in [*found, Part("other", tuple(single))] if part.lines]
+
+
+def with_gaps_last(found: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """What is known line by line; what is not known in one line, so that it does not bury the rest."""
+    listed = list(found)
+    unknown = [name for name, value in listed if value == UNKNOWN]
+    known = [line for line in listed if line[1] != UNKNOWN]
+    return (*known, *([("not known", "; ".join(unknown))] if unknown else []))
 
 
 def lines(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -93,7 +104,7 @@ def in_words(key: str) -> str:
 def text(key: str, value: Any) -> str:
     """A plain value with its unit, as the end of its key says."""
     if value is None:
-        return "unknown"
+        return UNKNOWN
     if isinstance(value, bool):
         return "yes" if value else "no"
     for ending, write in MEASURES.items():

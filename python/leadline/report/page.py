@@ -26,8 +26,9 @@ from leadline.report.glossary import GLOSSARY, VERDICTS
 from leadline.report.payload import embedded, payload
 
 SCRIPTS = ("data.js", "menus.js", "table.js", "plots.js", "surface.js", "sections.js", "page.js")
-ANSWERS_SHOWN = 3
-"""Sentences of one question that are shown at once; the doubts beside them must stay above the fold."""
+ANSWERS_SHOWN = 2
+BEST_SETTINGS_SHOWN = 4
+"""Sentences of one question that are shown at once: the first screen holds an answer to every question."""
 REASONS_SHOWN = 100
 PLAIN_SIZE = 3_000_000
 """Characters of data up to which the whole file stays well below 5 MB."""
@@ -103,7 +104,14 @@ def answers_by_question(one: Results) -> list[tuple[str, list[Answer], list[Answ
         (question, list(members))
         for question, members in groupby(ordered, key=lambda answer: answer.question)
     ]
-    return [(question, members[:ANSWERS_SHOWN], members[ANSWERS_SHOWN:]) for question, members in grouped]
+    return [
+        (question, members[: shown(question)], members[shown(question) :]) for question, members in grouped
+    ]
+
+
+def shown(question: str) -> int:
+    """How many sentences of a question stand open."""
+    return BEST_SETTINGS_SHOWN if question == "Best settings" else ANSWERS_SHOWN
 
 
 def bars(depth: Depth) -> list[dict[str, Any]]:

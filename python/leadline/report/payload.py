@@ -37,7 +37,7 @@ def payload(results: Sequence[Results]) -> dict[str, Any]:
         "runs": [one.label for one in results],
         "scales": {name: [astuple(unit) for unit in units] for name, units in wording.SCALES.items()},
         "metrics": [metric_columns(name, cells) for name in metrics_present(cells)],
-        "settings": [setting_column(name, cells) for name in setting_names(cells)],
+        "settings": setting_columns(cells),
         "facts": fact_columns(cells),
         "resources": [resource_column(name, cells) for name in resource_names(cells)],
         "verdicts": verdict_columns(cells),
@@ -83,9 +83,11 @@ def end(estimate: Estimate | None, side: str, size: float) -> float | int | None
     return rounded(None if value is None else value / size)
 
 
-def setting_names(cells: Iterable[CellResult]) -> list[str]:
-    """All settings that cells carry, in the order in which they first appear."""
-    return list(dict.fromkeys(name for cell in cells for name in cell.cell))
+def setting_columns(cells: Sequence[CellResult]) -> list[dict[str, Any]]:
+    """All settings that cells carry, in the order in which they first appear; `names` where it tells cells apart."""
+    naming = set(wording.naming_settings(cells))
+    names = dict.fromkeys(name for cell in cells for name in cell.cell)
+    return [{**setting_column(name, cells), "names": name in naming} for name in names]
 
 
 def setting_column(name: str, cells: Sequence[CellResult]) -> dict[str, Any]:
@@ -173,8 +175,8 @@ def cells_of(line: Line, numbers: CellNumbers) -> tuple[int, ...]:
 
 
 def curve_entry(line: Line, cells: list[int]) -> list[Any]:
-    """Cells, loads, the knee's point and its sentence."""
-    knee = [line.knee.point, line.knee.sentence] if line.knee else []
+    """Cells, loads, the knee's point, its sentence and whether it is doubtful."""
+    knee = [line.knee.point, line.knee.sentence, line.knee.doubtful] if line.knee else []
     return [cells, [rounded(load) for load in line.loads], *knee]
 
 

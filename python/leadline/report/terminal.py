@@ -24,6 +24,9 @@ ROWS = 32
 """More cells than this are summed up by test."""
 ANSWERS_SHOWN = 4
 METRICS_SHOWN = ("bandwidth", "iops", "mean", "p99")
+METRICS_IN_NARROW = ("bandwidth", "p99")
+NARROW = 100
+"""Below this many characters a line, fewer metrics are shown so that settings and verdicts stay readable."""
 
 
 def show_all(results: Sequence[Results], console: Console, report: Path | None) -> None:
@@ -45,7 +48,8 @@ def show_run(one: Results, console: Console) -> None:
     show_answers(one, console)
     show_doubts(one, console)
     if one.cells:
-        console.print(cell_table(one) if len(one.cells) <= ROWS else best_table(one))
+        metrics = shown_metrics(one, console.width)
+        console.print(cell_table(one, metrics) if len(one.cells) <= ROWS else best_table(one, metrics))
     else:
         console.print(Text(f"Nothing was measured: of {one.planned_cells} planned cells none gave a figure."))
     show_gaps(one, console)
@@ -75,17 +79,17 @@ def show_doubts(one: Results, console: Console) -> None:
     console.print()
 
 
-def cell_table(one: Results) -> Table:
+def cell_table(one: Results, metrics: Sequence[str]) -> Table:
     """Every cell with its verdicts."""
-    table = empty_table(one, [])
+    table, names = empty_table(one, metrics, []), wording.naming_settings(one.cells)
     for cell in one.cells:
-        table.add_row(*(Text(text) for text in row(cell, shown_metrics(one))), verdict_text(cell))
+        table.add_row(*(Text(text) for text in row(cell, names, metrics)), verdict_text(cell))
     return table
 
 
-def best_table(one: Results) -> Table:
+def best_table(one: Results, metrics: Sequence[str]) -> Table:
     """The best valid cell a test, with how many cells there are and how many of them are valid throughout."""
-    table = empty_table(one, ["cells", "valid"])
+    table, names = empty_table(one, metrics, ["cells", "valid"]), wording.naming_settings(one.cells)
     for test in tests_of(one):
         cells = [cell for cell in one.cells if cell.test == test]
         best = best_cell([cell for cell in cells if cell.valid("bandwidth")], "bandwidth")
@@ -95,12 +99,12 @@ def best_table(one: Results) -> Table:
             or cells[0]
         )
         valid = sum(not cell.verdicts for cell in cells)
-        texts = (*row(chosen, shown_metrics(one)), str(len(cells)), str(valid))
+        texts = (*row(chosen, names, metrics), str(len(cells)), str(valid))
         table.add_row(*(Text(text) for text in texts), verdict_text(chosen))
     return table
 
 
-def empty_table(one: Results, further: Sequence[str]) -> Table:
+def empty_table(one: Results, metrics: Sequence[str], further: Sequence[str]) -> Table:
     """The columns of both tables; foreign words are never read as markup."""
     table = Table(
         title="Cells" if not further else "Best cell of each test",
@@ -108,28 +112,28 @@ def empty_table(one: Results, further: Sequence[str]) -> Table:
         box=None,
         pad_edge=False,
     )
-    table.add_column("test")
-    table.add_column("settings")
-    for metric in shown_metrics(one):
-        table.add_column(wording.METRIC_LABELS[metric], justify="right")
+    table.add_column("test", no_wrap=True)
+    for name in wording.naming_settings(one.cells):
+        table.add_column(wording.setting_label(name), no_wrap=True)
+    for metric in metrics:
+        table.add_column(
+            wording.METRIC_LABELS[metric].removesuffix(" latency"), justify="right", no_wrap=True
+        )
     for name in further:
         table.add_column(name, justify="right")
-    table.add_column("verdict")
+    table.add_column("verdict", overflow="fold", min_width=16)
     return table
 
 
-def shown_metrics(one: Results) -> list[str]:
-    """The metrics that fit a terminal, as far as this run has them."""
-    return metrics_present(one.cells, METRICS_SHOWN)
+def shown_metrics(one: Results, width: int) -> list[str]:
+    """The metrics that fit a terminal of this width, as far as this run has them."""
+    return metrics_present(one.cells, METRICS_IN_NARROW if width < NARROW else METRICS_SHOWN)
 
 
-def row(cell: CellResult, metrics: Sequence[str]) -> list[str]:
+def row(cell: CellResult, names: Sequence[str], metrics: Sequence[str]) -> list[str]:
     """One cell; a figure that is not valid wears a hollow mark."""
-    return [
-        cell.test,
-        wording.cell_phrase(cell.cell, leave_out=("rw",)),
-        *(figure(cell, metric) for metric in metrics),
-    ]
+    settings = [wording.setting_value(name, cell.cell[name]) if name in cell.cell else "–" for name in names]
+    return [cell.test, *settings, *(figure(cell, metric) for metric in metrics)]
 
 
 def figure(cell: CellResult, metric: str) -> str:

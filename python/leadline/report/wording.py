@@ -6,11 +6,11 @@ Unit scaling only; nothing is computed from measurements.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leadline.analyse import wording
-from leadline.analyse.results import Estimate
+from leadline.analyse.results import CellResult, Estimate
 from leadline.spec.settings import SETTINGS
 from leadline.store.records import Scalar
 
@@ -69,6 +69,9 @@ RESOURCES: dict[str, tuple[str, str]] = {
 """Resource key of a cell -> label and scale, in the order of the columns."""
 
 
+ALWAYS_NAMED = ("block_size", "iodepth", "numjobs")
+
+
 def scale_of(metric: str) -> str:
     """The name of the metric's scale: all metrics but the first two are latencies."""
     return {"bandwidth": "bandwidth", "iops": "rate"}.get(metric, "latency")
@@ -119,7 +122,16 @@ def setting_phrase(name: str, value: Scalar) -> str:
     return wording.setting(name, value)
 
 
-def cell_phrase(cell: Mapping[str, Scalar], leave_out: Iterable[str] = ()) -> str:
-    """All settings of a cell in one phrase."""
-    skipped = set(leave_out)
-    return wording.settings(cell, [name for name in cell if name not in skipped])
+def cell_phrase(cell: Mapping[str, Scalar], names: Iterable[str] | None = None) -> str:
+    """These settings of a cell in one phrase; all of them by default."""
+    return wording.settings(cell, list(cell) if names is None else names)
+
+
+def naming_settings(cells: Sequence[CellResult]) -> list[str]:
+    """What tells cells apart, beside their test: settings that vary, and those that readers look for anyway."""
+    values: dict[str, set[Scalar | None]] = {}
+    for name in dict.fromkeys(name for cell in cells for name in cell.cell):
+        values[name] = {cell.cell.get(name) for cell in cells}
+    return [
+        name for name, taken in values.items() if name != "rw" and (len(taken) > 1 or name in ALWAYS_NAMED)
+    ]

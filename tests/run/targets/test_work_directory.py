@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -185,22 +186,28 @@ def test_leadline_does_not_lay_a_hand_on_a_directory_that_is_too_small(work_dire
         WorkDirectory(work_directory, space_bytes=1 << 60).prepare()
 
 
+AS_NOBODY = f"""
+import os, sys
+from pathlib import Path
+from leadline.errors import UserError
+from leadline.run.targets.work_directory import check_directory
+os.setgid({NOBODY}); os.setuid({NOBODY})  # after the imports: the checkout may be closed to others
+try:
+    check_directory(Path(sys.argv[1]))
+except UserError as error:
+    print(error)
+"""
+
+
 @pytest.mark.root
-def test_a_directory_of_another_user_is_refused(work_directory: Path) -> None:
-    work_directory.chmod(0o755)
-    script = (
-        "import os, sys; os.setgid(65534); os.setuid(65534)\n"
-        "from pathlib import Path\n"
-        "from leadline.errors import UserError\n"
-        "from leadline.run.targets.work_directory import check_directory\n"
-        "try: check_directory(Path(sys.argv[1]))\n"
-        "except UserError as error: print(error)\n"
-    )
-    # Everything is imported before the user changes: the checkout may be closed to others.
-    script = script.replace("import os, sys; os.setgid(65534); os.setuid(65534)\n", "import os, sys\n")
-    script = script.replace("try:", "os.setgid(65534); os.setuid(65534)\ntry:", 1)
-    done = subprocess.run([sys.executable, "-c", script, work_directory], capture_output=True, text=True, check=True)
-    assert "may not be written by this user" in done.stdout
+def test_a_directory_of_another_user_is_refused() -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as roots:
+        Path(roots).chmod(0o755)
+        done = subprocess.run([sys.executable, "-c", AS_NOBODY, roots], capture_output=True, text=True, check=True)
+        assert "may not be written by this user" in done.stdout
+        Path(roots).chmod(0o700)
+        done = subprocess.run([sys.executable, "-c", AS_NOBODY, roots], capture_output=True, text=True, check=True)
+        assert "may not be written by this user" in done.stdout
 
 
 @pytest.mark.root

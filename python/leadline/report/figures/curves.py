@@ -129,7 +129,7 @@ def knee(curve: Curve) -> Knee | None:
         words += f"; it collapses at {digits(found.collapse_load)}"
     if found.doubtful:
         words += "; doubtful: it rests on points that are not valid"
-    return Knee(beyond[0], words) if beyond else None
+    return Knee(beyond[0], words, found.doubtful) if beyond else None
 
 
 def test_limits(results: Sequence[Results], test: str) -> tuple[Limit, ...]:

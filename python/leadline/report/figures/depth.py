@@ -86,7 +86,7 @@ def best_layer(one: Results, test: str, metric: str, above: Layer | None) -> Lay
     label = f"{test}, best measured"
     if best is None:
         return layer(label, None, "not measured", None)
-    detail = wording.cell_phrase(best.cell, leave_out=("rw",))
+    detail = wording.cell_phrase(best.cell, wording.naming_settings(one.cells))
     return layer(label, best.metrics[metric].value, "", above, doubtful=not trusted, detail=detail)
 
 

@@ -31,6 +31,7 @@ class Knee:
 
     point: int
     sentence: str
+    doubtful: bool = False
 
 
 @dataclass(frozen=True)

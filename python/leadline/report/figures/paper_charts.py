@@ -102,7 +102,15 @@ def draw_line(axes: Axes, line: Line, chart: Chart, x_unit: wording.Unit, y_unit
                 ha="right",
             )
         if line.knee and line.knee.point == at:
-            axes.plot(x[0], y[0], marker="*", markersize=15, color=colour, markeredgecolor="black", zorder=4)
+            axes.plot(
+                x[0],
+                y[0],
+                marker="*",
+                markersize=15,
+                color="white" if line.knee.doubtful else colour,
+                markeredgecolor="black",
+                zorder=4,
+            )
 
 
 def draw_point(axes: Axes, x: Point, y: Point, colour: str, shape: str, valid: bool) -> None:

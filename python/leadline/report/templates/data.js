@@ -125,7 +125,7 @@ function intervalOf(cell, metric) {
 }
 
 function settingsPhrase(cell) {
-  return settings.filter((setting) => setting.name !== "rw").map((setting) => setting.phrase(cell)).filter(Boolean).join(", ");
+  return settings.filter((setting) => setting.names).map((setting) => setting.phrase(cell)).filter(Boolean).join(", ");
 }
 
 function cellName(cell) {

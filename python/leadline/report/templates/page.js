@@ -8,7 +8,7 @@ const settingColumns = settings.map((setting) => ({
 }));
 const runColumns = severalRuns ? [{ label: "run", text: facts.run, sort: facts.run }] : [];
 const testColumn = { label: "test", text: facts.test, sort: facts.test };
-const varyingSettings = settingColumns.filter((_, place) => settings[place].values.length > 1 && settings[place].name !== "rw");
+const varyingSettings = settingColumns.filter((_, place) => settings[place].names);
 const cellColumns = [...runColumns, testColumn, ...varyingSettings];
 
 function metricColumn(metric) {
@@ -25,7 +25,7 @@ function verdictWords(cell) {
   return verdictsOf(cell).map((verdict) => (verdict.metrics ? `${verdict.name} (${verdict.metrics.replaceAll(" ", ", ")})` : verdict.name)).join("; ") || "valid";
 }
 
-const verdictColumn = { label: "verdict", text: verdictWords, sort: verdictWords };
+const verdictColumn = { label: "verdict", text: verdictWords, sort: verdictWords, wraps: true };
 
 const detailColumn = {
   label: "details",
@@ -80,7 +80,10 @@ function detailVerdicts(cell) {
 
 function detailFacts(cell) {
   const kept = facts.effective_concurrency(cell);
-  const words = [`${facts.repeats(cell)} repeats, ${facts.operations(cell).toLocaleString("en-US")} operations, ${digits(facts.size_mib(cell))} MiB`];
+  const words = [
+    settings.filter((setting) => setting.word(cell)).map((setting) => `${setting.label} ${setting.word(cell)}`).join(", "),
+    `${facts.repeats(cell)} repeats, ${facts.operations(cell).toLocaleString("en-US")} operations, ${digits(facts.size_mib(cell))} MiB`,
+  ];
   words.push(`concurrency ${facts.concurrency(cell)} offered${kept === null ? "" : `, ${digits(kept)} kept (Little's law)`}`);
   const [handed, done] = [facts.submission_mean_us(cell), facts.completion_mean_us(cell)];
   if (handed !== null && done !== null) words.push(`mean latency: submission ${measure("latency", handed * 1e3)}, completion ${measure("latency", done * 1e3)}`);
@@ -125,7 +128,7 @@ function startComparisons() {
     return setting ? setting.word(cell) : facts.experiment(cell);
   };
   const rest = (row) => {
-    const shared = settings.filter((setting) => setting.name !== axisOf(row) && setting.name !== "rw" && setting.values.length > 1);
+    const shared = settings.filter((setting) => setting.names && setting.name !== axisOf(row));
     return [facts.test(left[row]), ...shared.map((setting) => setting.phrase(left[row])).filter(Boolean)].join(", ");
   };
   const text = (words, of) => ({ label: words, text: of, sort: of });
@@ -135,7 +138,7 @@ function startComparisons() {
     text("right", (row) => valueOf(row, right[row])),
     text("cell", rest),
     ...Object.entries(ratios).map(([name, ratio]) => ratioColumn(name, ratio, left, right)),
-    text("differs", (row) => (differs(row) ? "differs" : "within noise")),
+    text("differs", (row) => (differs(row) === null ? "unknown: no interval" : differs(row) ? "differs" : "within noise")),
   ];
   return new LazyTable(part("comparisons", ".lazy"), "Pairs of cells", columns, left.length, "No two cells differ in one setting only.");
 }

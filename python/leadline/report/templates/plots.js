@@ -143,7 +143,7 @@ function starTrace(stars, colourOf) {
     y: stars.map((star) => star.y),
     hovertext: stars.map((star) => plain(wrapped(`${star.label}: ${star.sentence}`)).replaceAll("\n", "<br>")),
     hoverinfo: "text",
-    marker: { size: 20, symbol: "star", color: stars.map((star) => colourOf(star.style)), line: { width: 1.5, color: cssValue("--ink") } },
+    marker: { size: 20, symbol: "star", color: stars.map((star) => (star.doubtful ? cssValue("--paper") : colourOf(star.style))), line: { width: 1.5, color: cssValue("--ink") } },
   };
 }
 

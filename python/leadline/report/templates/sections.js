@@ -32,7 +32,7 @@ function startSurfaces() {
   const figure = whenVisible(place, paint);
   const extras = [
     { name: "metric", label: "Metric", options: METRIC_OPTIONS, initial: metrics[0].name },
-    { name: "view", label: "View", options: [["3D", "3D"], ["2D", "2D"]], initial: webGl ? "3D" : "2D" },
+    { name: "view", label: "View", options: [["3D", "3D"], ["2D", "2D"]], initial: webGl && !isFlat(data.surfaces[0]) ? "3D" : "2D" },
   ];
   cascade(part("surfaces", ".menus"), data.surfaces, ["Run", "Grid", "Test"], extras, (item, picked) => {
     Object.assign(state, { item, metric: picked.metric, view: webGl ? picked.view : "2D" });
@@ -43,6 +43,11 @@ function startSurfaces() {
   });
   if (!webGl) say("surfaces", "This browser offers no WebGL, so the surface is shown as a table only.");
   return { repaint: figure.repaint };
+}
+
+// One row of cells spans no surface: the table says it better.
+function isFlat(item) {
+  return item.x.values.length < 2 || item.y.values.length < 2;
 }
 
 function startThroughput() {
@@ -71,8 +76,8 @@ const lineStyle = reader(data.lines.style);
 
 function chartLines(item) {
   return Array.from({ length: item.to - item.from }, (_, place) => item.from + place).map((row) => {
-    const [cells, loads, kneeAt, kneeSentence] = lineCurve(row);
-    return { label: lineLabel(row), style: lineStyle(row), cells, loads, kneeAt, kneeSentence };
+    const [cells, loads, kneeAt, kneeSentence, kneeDoubtful] = lineCurve(row);
+    return { label: lineLabel(row), style: lineStyle(row), cells, loads, kneeAt, kneeSentence, kneeDoubtful };
   });
 }
 
@@ -90,6 +95,7 @@ function drawThroughput(place, item, latency) {
     label: line.label,
     style: line.style,
     sentence: line.kneeSentence,
+    doubtful: line.kneeDoubtful,
     x: inUnit(line.cells[line.kneeAt], latency, across).value,
     y: inUnit(line.cells[line.kneeAt], "bandwidth", up).value,
   }));

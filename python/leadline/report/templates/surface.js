@@ -168,7 +168,7 @@ const FRONT = { x: -1.42, y: -1.52, z: 0.88 };
 
 // A narrow picture needs more distance to hold the whole surface.
 function front(place) {
-  const distance = Math.max(1, 900 / place.clientWidth / 1.3);
+  const distance = Math.max(1, 520 / place.clientWidth);
   return { x: FRONT.x * distance, y: FRONT.y * distance, z: FRONT.z * distance };
 }
 

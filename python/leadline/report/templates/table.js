@@ -48,6 +48,7 @@ class LazyTable {
       }
       const button = element("button", column.label, { type: "button" });
       button.addEventListener("click", () => this.sort(place));
+      head.dataset.label = column.label; // printed instead of the button, which a head repeated on later pages would lose
       head.append(button);
       return head;
     });
@@ -125,6 +126,7 @@ class LazyTable {
   field(column, row) {
     const field = element("td", column.node ? null : column.text(row), column.numeric ? { class: "number" } : {});
     if (column.node) field.append(column.node(row));
+    if (column.wraps) field.classList.add("wraps");
     if (column.doubtful && column.doubtful(row)) field.classList.add("doubtful");
     return field;
   }
