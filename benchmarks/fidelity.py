@@ -101,7 +101,7 @@ class ByHand:
         if record.reason:
             raise SystemExit(f"step {record.ordinal} failed: {record.reason}")
         self.measured[record.ordinal] = run_by_hand(record.command, fresh=self._step.files == "fresh")
-        print(f"  {describe(record)}, round {record.repeat + 1}", flush=True)
+        print(f"  {describe(record)}, round {record.repeat + 1}", file=sys.stderr)
 
 
 def run_by_hand(command: Sequence[str], fresh: bool) -> Figures:

@@ -37,11 +37,11 @@ class Outcome:
 
 
 def run_benchmark(name: str, arguments: Sequence[str]) -> Outcome:
-    """As a process of its own; what it prints is shown and kept."""
+    """As a process of its own; what it prints is shown and kept, its progress and complaints (stderr) are only shown."""
     begin = time.monotonic()
     lines = []
     argv = [sys.executable, "-u", str(HERE / f"{name}.py"), *arguments]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
             print(line, end="", flush=True)
             lines.append(line)

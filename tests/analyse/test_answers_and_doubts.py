@@ -89,16 +89,16 @@ def test_the_answers_of_a_small_run_are_these() -> None:
 
 def test_the_doubts_of_a_small_run_are_these() -> None:
     assert [f"{doubt.name} ({doubt.cells}): {doubt.sentence}" for doubt in small_run().doubts] == [
-        "too few samples (1): 1 of 6 cells. Worst: write, 64 KiB, iodepth 1, 1 job, io_uring, "
+        "too few samples (1): Worst: write, 64 KiB, iodepth 1, 1 job, io_uring, "
         "buffered: 90,000 samples; p99.9 needs 100,000.",
-        "collapsed (1): 1 of 6 cells. Worst: randread, 64 KiB, iodepth 256, 1 job, io_uring, direct: "
+        "collapsed (1): Worst: randread, 64 KiB, iodepth 256, 1 job, io_uring, direct: "
         "750 MiB/s at iodepth 256 is 43 % below the peak of 1.28 GiB/s at iodepth 64 (at most 15 %).",
-        "incomplete (1): 1 of 6 cells. Worst: write, 64 KiB, iodepth 1, 1 job, io_uring, buffered: "
+        "incomplete (1): Worst: write, 64 KiB, iodepth 1, 1 job, io_uring, buffered: "
         "buffered writes were not flushed at the end (no end_fsync, no fsync_on_close): data may "
         "still lie in memory.",
         "unknown noise floor (6): How much this machine differs from itself was not measured: small "
         "differences may be noise.",
-        "no repeats (6): 6 of 6 cells ran once: their intervals know nothing of what changes between runs.",
+        "no repeats (6): They ran once: their intervals know nothing of what changes between runs.",
     ]
 
 

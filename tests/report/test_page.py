@@ -13,6 +13,7 @@ import pytest
 from sample_results import empty, many, sample, single
 
 from leadline.analyse.results import Answer, Doubt, FailedCell, Verdict, VerdictName
+from leadline.published.tables import table
 from leadline.report import write_report
 from leadline.report.page import page
 from leadline.report.payload import payload
@@ -209,3 +210,11 @@ def test_a_reader_never_sees_half_a_page(tmp_path: Path) -> None:
 
     assert path.read_text(encoding="utf-8").rstrip().endswith("</html>")
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_published_tables_are_laid_beside_with_their_source_and_nothing_of_them_enters_the_figures() -> None:
+    published = table("3fs_journal_drivers")
+    without, beside = page([sample()]), page([sample()], [published])
+    assert "Published, for comparison" not in without
+    assert str(published.source) in Elements(beside).text
+    assert embedded(beside) == embedded(without)

@@ -35,9 +35,7 @@ def _of_verdicts(cells: Sequence[CellResult]) -> Iterable[Doubt]:
             touched = len({id(cell) for cell, _ in found[name]})
             cell, worst = max(found[name], key=lambda pair: pair[1].severity)
             place = ", ".join(filter(None, (cell.test, settings(cell.cell))))
-            yield Doubt(
-                name, f"{touched} of {_cells(len(cells))}. Worst: {place}: {worst.evidence}.", touched
-            )
+            yield Doubt(name, f"Worst: {place}: {worst.evidence}.", touched)
 
 
 def _of_gaps(results: Results) -> Iterable[Doubt]:
@@ -72,10 +70,7 @@ def _of_precision(results: Results) -> Iterable[Doubt]:
         )
         yield Doubt("unknown noise floor", sentence, len(results.cells))
     if single:
-        sentence = (
-            f"{single} of {_cells(len(results.cells))} ran once: their intervals know nothing of what "
-            "changes between runs."
-        )
+        sentence = "They ran once: their intervals know nothing of what changes between runs."
         yield Doubt("no repeats", sentence, single)
 
 

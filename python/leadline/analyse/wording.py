@@ -101,7 +101,8 @@ def setting(name: str, value: Scalar) -> str:
     if (known is not None and known.kind == "size") or name == "message_size":
         words = size(float(value))
         return words if name == "block_size" else f"{known.label if known else 'message size'} {words}"
-    return f"{known.label if known else name.replace('_', ' ')} {value}"
+    unit = " s" if known is not None and known.kind == "duration" else ""
+    return f"{known.label if known else name.replace('_', ' ')} {value}{unit}"
 
 
 def is_set(value: object) -> bool:

@@ -23,7 +23,9 @@ def command(paths: tuple[Path, ...], output: Path | None) -> None:
     for sentence in left_out[:MOST_LEFT_OUT]:
         click.echo(f"Left out: {sentence}", err=True)
     if len(left_out) > MOST_LEFT_OUT:
-        click.echo(f"Left out: {len(left_out) - MOST_LEFT_OUT} more, named in the run's manifest.json", err=True)
+        click.echo(
+            f"Left out: {len(left_out) - MOST_LEFT_OUT} more, named in the run's manifest.json", err=True
+        )
     folder = RunFolder.create(new_run_folder(output, manifest.name), manifest)
     for record in records:
         folder.save(record)

@@ -14,25 +14,43 @@ import click
     "--output", type=click.Path(path_type=Path), help="The HTML file (default: report.html in the first run)."
 )
 @click.option(
+    "--beside",
+    multiple=True,
+    metavar="TABLE",
+    help="Lay a published table beside it, cited; repeatable (`--beside list` names them).",
+)
+@click.option(
     "--figures", type=click.Choice(["svg", "png"]), help="Also write every figure as a file, for papers."
 )
 @click.option("--json", "as_document", is_flag=True, help="Print the results as JSON instead, for programs.")
-def command(runs: tuple[Path, ...], output: Path | None, figures: str | None, as_document: bool) -> None:
+def command(
+    runs: tuple[Path, ...],
+    output: Path | None,
+    beside: tuple[str, ...],
+    figures: str | None,
+    as_document: bool,
+) -> None:
     """Write one HTML file on one or several RUNS."""
+    if "list" in beside:
+        _list_published()
+        return
     from leadline.cli.analysing import analysed_all
+    from leadline.published.tables import table
+    from leadline.report import as_json, write_figures, write_report
 
+    published = [table(name) for name in beside]
     results = analysed_all(runs)
     if as_document:
-        from leadline.report import as_json
-
         click.echo(json.dumps(as_json(results)))
         return
-    from leadline.report import write_report
-
     path = output or runs[0] / "report.html"
-    click.echo(f"Report:  {write_report(results, path)}")
-    if figures:
-        from leadline.report import write_figures
+    click.echo(f"Report:  {write_report(results, path, published)}")
+    for drawn in write_figures(results, path.parent / "figures", figures) if figures else ():
+        click.echo(f"Figure:  {drawn}")
 
-        for drawn in write_figures(results, path.parent / "figures", figures):
-            click.echo(f"Figure:  {drawn}")
+
+def _list_published() -> None:
+    from leadline.published.tables import published_tables
+
+    for each in published_tables():
+        click.echo(f"{each.name}: {each.title} ({each.source.author}, {each.source.year})")

@@ -220,4 +220,5 @@ def _stopping(stop: Stop) -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # Once stopped, only a message and the exit are left, which a further Ctrl-C would tear.
+            signal.signal(number, signal.SIG_IGN if stop.requested else handler)

@@ -15,14 +15,19 @@ from leadline.analyse.results import METRICS, Results
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from leadline.published.tables import PublishedTable
+
 FIGURE_METRICS = ("bandwidth", "p99")
 
 
-def write_report(results: Sequence[Results], path: Path) -> Path:
-    """Writes everything about these runs as one HTML file that needs no network; several runs share each picture."""
+def write_report(results: Sequence[Results], path: Path, beside: Sequence[PublishedTable] = ()) -> Path:
+    """Writes everything about these runs as one HTML file that needs no network; several runs share each picture.
+
+    `beside` are published tables to lay beside them, cited and in grey.
+    """
     from leadline.report.page import page
 
-    return write_whole(path, page(results))
+    return write_whole(path, page(results, beside))
 
 
 def write_figures(

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from leadline import __version__
 from leadline.analyse.results import Answer, FailedCell, Results
 from leadline.analyse.wording import percent
+from leadline.published.tables import PublishedTable
 from leadline.report import environment, wording
 from leadline.report.figures.depth import Depth, Layer, depth_charts
 from leadline.report.glossary import GLOSSARY, VERDICTS
@@ -41,7 +42,7 @@ QUESTIONS = (
 )
 
 
-def page(results: Sequence[Results]) -> str:
+def page(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> str:
     """The whole file as text."""
     template = templates().get_template("page.html.j2")
     data_type, data = stored_data(results)
@@ -53,6 +54,7 @@ def page(results: Sequence[Results]) -> str:
         answers=[(one, answers_by_question(one)) for one in results],
         depths=[(depth, bars(depth)) for depth in depth_charts(results)],
         reasons={one.label: reasons(one.failed) for one in results},
+        beside=beside,
         glossary=GLOSSARY,
         verdicts=VERDICTS,
         environment=environment,

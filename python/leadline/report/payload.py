@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
+from leadline.analyse.comparisons import compare_runs
 from leadline.analyse.results import METRICS, CellResult, Comparison, Estimate, Results
 from leadline.report import wording
 from leadline.report.cell_numbers import CellNumbers
@@ -47,9 +48,14 @@ def payload(results: Sequence[Results]) -> dict[str, Any]:
         "percentiles": [percentile_entry(chart, numbers) for chart in tail_charts],
         "limits": limit_entries(results),
         "surfaces": [surface_entry(surface, numbers) for surface in surfaces(results)],
-        "comparisons": comparison_columns([pair for one in results for pair in one.comparisons], numbers),
+        "comparisons": comparison_columns(compared(results), numbers),
         "failed": failed_columns(results),
     }
+
+
+def compared(results: Sequence[Results]) -> list[Comparison]:
+    """Run against run first: who lays runs beside each other asks for that."""
+    return [*compare_runs(results), *(pair for one in results for pair in one.comparisons)]
 
 
 def embedded(document: Mapping[str, Any]) -> str:
