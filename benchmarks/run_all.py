@@ -50,7 +50,7 @@ def run_benchmark(name: str, arguments: Sequence[str]) -> Outcome:
 
 def section_of(outcome: Outcome) -> str:
     """What README.md keeps of one."""
-    return f"### {outcome.name}.py ({outcome.seconds:.0f} s)\n\n```text\n{outcome.printed}\n```\n"
+    return f"### {outcome.name}.py ({outcome.seconds:.0f} s, exit code {outcome.exit_code})\n\n```text\n{outcome.printed}\n```\n"
 
 
 def record(heading: str, outcomes: Iterable[Outcome], readme: Path) -> None:

@@ -68,7 +68,10 @@ def mounted(tmp_path: Path) -> Iterator[Callable[..., Path]]:
         point = tmp_path / f"mount-{len(made)}"
         point.mkdir()
         done = subprocess.run(
-            ["mount", "-t", kind, "-o", options, "leadline-test", point], capture_output=True, text=True, check=False
+            ["mount", "-t", kind, "-o", options, "leadline-test", point],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             pytest.skip(f"{kind} cannot be mounted here: {done.stderr.strip()}")

@@ -51,12 +51,19 @@ class Scene:
 
 def toml(document: dict[str, Any]) -> str:
     top = [f"{key} = {json.dumps(value)}" for key, value in document.items() if key != "experiment"]
-    tables = ["[[experiment]]\n" + "\n".join(f"{key} = {value_of(value)}" for key, value in each.items()) for each in document["experiment"]]
+    tables = [
+        "[[experiment]]\n" + "\n".join(f"{key} = {value_of(value)}" for key, value in each.items())
+        for each in document["experiment"]
+    ]
     return "\n".join([*top, *tables])
 
 
 def value_of(value: Any) -> str:
-    return "{" + ", ".join(f"{key} = {json.dumps(each)}" for key, each in value.items()) + "}" if isinstance(value, dict) else json.dumps(value)
+    return (
+        "{" + ", ".join(f"{key} = {json.dumps(each)}" for key, each in value.items()) + "}"
+        if isinstance(value, dict)
+        else json.dumps(value)
+    )
 
 
 def sql(statement: str) -> Callable[[Path], None]:
@@ -136,7 +143,12 @@ CASES: dict[str, tuple[Callable[[Scene], list[object]], str]] = {
 
 
 def contents(*folders: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file() and path.name != "lock"}
+    return {
+        str(path): path.read_bytes()
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "lock"
+    }
 
 
 def folders_in(*folders: Path) -> set[str]:
@@ -195,7 +207,11 @@ def test_a_missing_fio_is_said_before_anything_runs(
     tmp_path: Path, work_directory: Path, mounted: Callable[..., Path], leadline: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:  # fmt: skip
     source = Scene(tmp_path, work_directory, mounted).campaign()
-    for arguments in (["run", source, "--directory", work_directory], ["quick", work_directory], ["plan", source]):
+    for arguments in (
+        ["run", source, "--directory", work_directory],
+        ["quick", work_directory],
+        ["plan", source],
+    ):
         assert_one_sentence(leadline(*arguments, PATH=str(tmp_path)), "apt-get install fio")
     assert list(work_directory.iterdir()) == []
     assert not (tmp_path / "runs").exists()
@@ -241,7 +257,9 @@ def test_a_directory_that_another_leadline_works_in_is_refused_and_leaves_no_run
     first.prepare()
     source = Scene(tmp_path, work_directory, mounted).campaign()
     results = tmp_path / "results"
-    assert_one_sentence(leadline("run", source, "--directory", work_directory, "--output", results), "another leadline")
+    assert_one_sentence(
+        leadline("run", source, "--directory", work_directory, "--output", results), "another leadline"
+    )
     assert not results.exists(), "a run that was refused before its first step is no result"
     assert first.check() is None
     first.clean_up()

@@ -42,7 +42,11 @@ def started(tmp_path: Path, argv: Callable[..., list[str]]) -> Iterator[Callable
     running: list[subprocess.Popen[str]] = []
 
     def start(*arguments: object) -> subprocess.Popen[str]:
-        running.append(subprocess.Popen(argv(*arguments), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        running.append(
+            subprocess.Popen(
+                argv(*arguments), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+        )
         return running[-1]
 
     yield start
@@ -67,7 +71,12 @@ def working_in() -> Callable[[Path], list[str]]:
             except OSError:  # it ended while we looked
                 continue
             line = b" ".join(words).decode(errors="replace")
-            if alive and str(directory) in line and int(entry.name) != os.getpid() and "leadline.cli" not in line:
+            if (
+                alive
+                and str(directory) in line
+                and int(entry.name) != os.getpid()
+                and "leadline.cli" not in line
+            ):
                 found.append(line)
         return found
 
@@ -83,11 +92,17 @@ def stored() -> Callable[[Path], dict[int, list[object]]]:
             return {}
         with sqlite3.connect(run / "results.sqlite") as connection:
             try:
-                steps = connection.execute("SELECT ordinal, status, started_unix_ns, wall_ns FROM step").fetchall()
-                moved = connection.execute("SELECT ordinal, job, operations, size_bytes, runtime_ns FROM measurement").fetchall()
+                steps = connection.execute(
+                    "SELECT ordinal, status, started_unix_ns, wall_ns FROM step"
+                ).fetchall()
+                moved = connection.execute(
+                    "SELECT ordinal, job, operations, size_bytes, runtime_ns FROM measurement"
+                ).fetchall()
             except sqlite3.OperationalError:  # killed before its tables were made
                 return {}
         connection.close()
-        return {step[0]: [step[1:], sorted(each[1:] for each in moved if each[0] == step[0])] for step in steps}
+        return {
+            step[0]: [step[1:], sorted(each[1:] for each in moved if each[0] == step[0])] for step in steps
+        }
 
     return read

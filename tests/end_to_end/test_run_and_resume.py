@@ -89,7 +89,9 @@ def test_a_run_killed_at_twenty_random_moments_loses_at_most_the_cell_in_flight(
         assert before_kill.items() <= kept.items(), "what was stored before the kill is stored after it"
         assert len(kept) - len(before_kill) <= 1
         kept_at_kill.append(len(kept))
-        resumed = subprocess.run([sys.executable, "-c", RESUMED, run], capture_output=True, text=True, timeout=60, check=False)
+        resumed = subprocess.run(
+            [sys.executable, "-c", RESUMED, run], capture_output=True, text=True, timeout=60, check=False
+        )
         assert resumed.returncode == 0, resumed.stderr
         whole = stored(run)
         assert sorted(whole) == list(range(STEPS)), "every step is there"
@@ -155,7 +157,11 @@ def test_an_impatient_second_ctrl_c_changes_nothing(
 ) -> None:  # fmt: skip
     campaign.write_text(campaign.read_text().replace("200ms", "20s"))
     process = started("run", campaign, "--directory", work_directory, "--output", tmp_path / "results")
-    wait_until(lambda: stored(tmp_path / "results") and any("--runtime" in line for line in working_in(work_directory)))
+    wait_until(
+        lambda: (
+            stored(tmp_path / "results") and any("--runtime" in line for line in working_in(work_directory))
+        )
+    )
     for _ in range(3):
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)

@@ -15,7 +15,12 @@ from leadline.store.records import Status, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
 
 GOLDEN = Path(__file__).parent / "run_v1"
-OPERATIONS = {("randread", 1): 85724, ("randread", 4): 134110, ("randwrite", 1): 51278, ("randwrite", 4): 91150}
+OPERATIONS = {
+    ("randread", 1): 85724,
+    ("randread", 4): 134110,
+    ("randwrite", 1): 51278,
+    ("randwrite", 4): 91150,
+}
 
 
 @pytest.fixture
@@ -26,8 +31,15 @@ def run(tmp_path: Path) -> Path:
 
 def raw_jobs(run: Path, ordinals: tuple[int, ...]) -> list[dict[str, Any]]:
     """What fio printed, read without leadline."""
-    documents = [json.loads(gzip.decompress((run / "raw" / f"{ordinal:05d}.fio.json.gz").read_bytes())) for ordinal in ordinals]
-    return [job["write" if job["write"]["total_ios"] else "read"] for document in documents for job in document["jobs"]]
+    documents = [
+        json.loads(gzip.decompress((run / "raw" / f"{ordinal:05d}.fio.json.gz").read_bytes()))
+        for ordinal in ordinals
+    ]
+    return [
+        job["write" if job["write"]["total_ios"] else "read"]
+        for document in documents
+        for job in document["jobs"]
+    ]
 
 
 def records(run: Path) -> list[StepRecord]:
@@ -75,7 +87,9 @@ def test_its_percentiles_are_those_of_all_samples_pooled(run: Path) -> None:
 
 def test_its_figures_stay_what_they_were(run: Path) -> None:
     """Against a change in both the store and the raw output's reader."""
-    figures = {(str(cell.cell["rw"]), int(cell.cell["iodepth"])): cell.operations for cell in analysed(run).cells}
+    figures = {
+        (str(cell.cell["rw"]), int(cell.cell["iodepth"])): cell.operations for cell in analysed(run).cells
+    }
     assert figures == OPERATIONS
 
 

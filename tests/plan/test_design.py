@@ -22,7 +22,9 @@ def planned(*experiments: dict[str, Any], **top: Any) -> tuple[Step, ...]:
 
 experiments = st.fixed_dictionaries(
     {
-        "rw": st.lists(st.sampled_from(["read", "write", "randread", "randwrite"]), min_size=1, max_size=4, unique=True),
+        "rw": st.lists(
+            st.sampled_from(["read", "write", "randread", "randwrite"]), min_size=1, max_size=4, unique=True
+        ),
         "size": st.sampled_from(["1m", "2m", "4m"]),
         "numjobs": st.lists(st.integers(1, 8), min_size=1, max_size=3, unique=True),
         "repeats": st.integers(1, 3),
@@ -30,7 +32,10 @@ experiments = st.fixed_dictionaries(
     optional={"runtime": st.just("1s"), "nrfiles": st.just(4), "fio": st.just({"filename": "one.bin"})},
 )
 campaigns = st.tuples(
-    st.lists(experiments, min_size=1, max_size=4), st.sampled_from(["random", "as written"]), st.integers(0, 99), st.integers(0, 4)
+    st.lists(experiments, min_size=1, max_size=4),
+    st.sampled_from(["random", "as written"]),
+    st.integers(0, 99),
+    st.integers(0, 4),
 )
 
 
@@ -46,7 +51,11 @@ def test_every_cell_comes_exactly_as_often_as_it_was_asked_for(campaign: Any) ->
     for step in steps_of(campaign):
         if step.kind is StepKind.CELL:
             counted.setdefault(json.dumps([step.experiment, dict(step.cell)]), []).append(step.repeat)
-    wanted = [repeats for each in campaign[0] for repeats in [each["repeats"]] * len(each["rw"]) * len(each["numjobs"])]
+    wanted = [
+        repeats
+        for each in campaign[0]
+        for repeats in [each["repeats"]] * len(each["rw"]) * len(each["numjobs"])
+    ]
     assert sorted(len(repeats) for repeats in counted.values()) == sorted(wanted)
     assert all(sorted(repeats) == list(range(len(repeats))) for repeats in counted.values())
 
@@ -99,7 +108,10 @@ def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
 
 
 def test_each_repeat_comes_in_an_order_of_its_own() -> None:
-    rounds = [[dict(step.cell) for step in planned(GRID) if step.kind is StepKind.CELL and step.repeat == repeat] for repeat in range(3)]
+    rounds = [
+        [dict(step.cell) for step in planned(GRID) if step.kind is StepKind.CELL and step.repeat == repeat]
+        for repeat in range(3)
+    ]
     assert rounds[0] != rounds[1] != rounds[2]
 
 
@@ -110,13 +122,23 @@ def test_repeats_are_rounds_so_that_a_slow_hour_hits_all_cells_alike() -> None:
 
 def test_as_written_keeps_the_order_of_the_file() -> None:
     steps = planned({"rw": "write"}, {"rw": "read"}, {"rw": "randread"}, order="as written")
-    assert [(step.kind, step.cell["rw"]) for step in steps] == [("cell", "write"), ("cell", "read"), ("cell", "randread")]
+    assert [(step.kind, step.cell["rw"]) for step in steps] == [
+        ("cell", "write"),
+        ("cell", "read"),
+        ("cell", "randread"),
+    ]
 
 
 def test_reads_take_the_files_that_a_write_of_the_same_layout_has_left() -> None:
     assert kinds(planned({"rw": "write"}, {"rw": "read"}, order="as written"))[StepKind.LAYOUT] == 0
-    assert kinds(planned({"rw": "write"}, {"rw": "read", "size": "2m"}, order="as written"))[StepKind.LAYOUT] == 1
-    assert kinds(planned({"rw": "write"}, {"rw": "read", "numjobs": 2}, order="as written"))[StepKind.LAYOUT] == 1
+    assert (
+        kinds(planned({"rw": "write"}, {"rw": "read", "size": "2m"}, order="as written"))[StepKind.LAYOUT]
+        == 1
+    )
+    assert (
+        kinds(planned({"rw": "write"}, {"rw": "read", "numjobs": 2}, order="as written"))[StepKind.LAYOUT]
+        == 1
+    )
 
 
 def test_a_write_bound_by_time_works_on_files_that_are_there() -> None:
@@ -128,7 +150,11 @@ def test_layouts_really_write_and_flush_their_bytes() -> None:
     """An unwritten extent would answer reads with zeros and no I/O."""
     layout = planned({"rw": "read", "numjobs": 3, "nrfiles": 2})[0]
     assert layout.kind is StepKind.LAYOUT
-    assert (layout.cell["rw"], layout.cell["end_fsync"], layout.cell["fio.fallocate"]) == ("write", True, "none")
+    assert (layout.cell["rw"], layout.cell["end_fsync"], layout.cell["fio.fallocate"]) == (
+        "write",
+        True,
+        "none",
+    )
     assert layout.expected_bytes == 3 << 20
 
 
@@ -144,7 +170,9 @@ def test_noise_repeats_are_one_cell_spread_over_its_group() -> None:
 
 
 def test_noise_is_measured_on_a_reading_cell_where_there_is_one() -> None:
-    steps = planned({"rw": ["write", "randwrite", "randread"], "runtime": "1s"}, noise_repeats=2, order="as written")
+    steps = planned(
+        {"rw": ["write", "randwrite", "randread"], "runtime": "1s"}, noise_repeats=2, order="as written"
+    )
     assert {step.cell["rw"] for step in steps if step.kind is StepKind.NOISE} == {"randread"}
 
 
@@ -167,9 +195,15 @@ def test_every_repeat_has_random_offsets_of_its_own_and_the_same_ones_next_time(
 
 
 def test_a_steps_time_limit_lies_well_above_its_time_and_the_campaigns_word_wins() -> None:
-    timed, = (step for step in planned({"rw": "read", "runtime": "10s", "ramp": "2s"}) if step.kind is StepKind.CELL)
+    (timed,) = (
+        step for step in planned({"rw": "read", "runtime": "10s", "ramp": "2s"}) if step.kind is StepKind.CELL
+    )
     assert timed.timeout_seconds == 72
-    told, = (step for step in planned({"rw": "read", "runtime": "10s", "timeout": "15s"}) if step.kind is StepKind.CELL)
+    (told,) = (
+        step
+        for step in planned({"rw": "read", "runtime": "10s", "timeout": "15s"})
+        if step.kind is StepKind.CELL
+    )
     assert told.timeout_seconds == 15
 
 

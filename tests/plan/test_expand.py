@@ -40,7 +40,11 @@ def test_every_combination_of_the_axes_is_a_cell_exactly_once(
 
 def test_a_mix_multiplies_only_the_mixed_tests() -> None:
     expanded = cells(rw=["randread", "randrw"], read_percentage=[30, 70])
-    assert [(cell["rw"], cell.get("read_percentage")) for cell in expanded] == [("randread", None), ("randrw", 30), ("randrw", 70)]
+    assert [(cell["rw"], cell.get("read_percentage")) for cell in expanded] == [
+        ("randread", None),
+        ("randrw", 30),
+        ("randrw", 70),
+    ]
 
 
 def test_further_fio_options_are_axes_too() -> None:
@@ -48,12 +52,14 @@ def test_further_fio_options_are_axes_too() -> None:
 
 
 def test_settings_that_are_off_are_not_in_the_cell() -> None:
-    cell, = cells()
+    (cell,) = cells()
     assert not {"ramp", "runtime", "end_fsync", "refill_buffers", "fsync_on_close", "openfiles"} & set(cell)
 
 
 @given(blocks, st.integers(1, 4096), st.integers(1, 1000), scales)
-def test_scaling_never_leaves_a_file_below_one_block(block: int, in_blocks: int, files: int, scale: Fraction) -> None:
+def test_scaling_never_leaves_a_file_below_one_block(
+    block: int, in_blocks: int, files: int, scale: Fraction
+) -> None:
     cell = Scaling(scale).apply({"block_size": block, "nrfiles": files, "size": block * in_blocks * files})
     assert file_bytes_of(cell) >= block
     cell = Scaling(scale).apply({"block_size": block, "nrfiles": files, "filesize": block * in_blocks})
@@ -61,7 +67,9 @@ def test_scaling_never_leaves_a_file_below_one_block(block: int, in_blocks: int,
 
 
 @given(blocks, st.integers(1, 4096), st.integers(1, 1000), scales, scales)
-def test_a_larger_scale_never_moves_fewer_bytes(block: int, in_blocks: int, files: int, first: Fraction, second: Fraction) -> None:
+def test_a_larger_scale_never_moves_fewer_bytes(
+    block: int, in_blocks: int, files: int, first: Fraction, second: Fraction
+) -> None:
     small, large = sorted((first, second))
     for stated in ({"size": block * in_blocks * files}, {"filesize": block * in_blocks}):
         cell = {"block_size": block, "nrfiles": files, **stated}
@@ -69,7 +77,9 @@ def test_a_larger_scale_never_moves_fewer_bytes(block: int, in_blocks: int, file
 
 
 @given(blocks, st.integers(1, 4096), scales)
-def test_a_scaled_size_is_the_share_asked_for_to_the_block(block: int, in_blocks: int, scale: Fraction) -> None:
+def test_a_scaled_size_is_the_share_asked_for_to_the_block(
+    block: int, in_blocks: int, scale: Fraction
+) -> None:
     cell = Scaling(scale).apply({"block_size": block, "nrfiles": 1, "size": block * in_blocks})
     wanted = block * in_blocks * scale
     assert abs(job_bytes_of(cell) - wanted) < block or job_bytes_of(cell) == block
@@ -106,7 +116,9 @@ def test_a_scale_of_one_changes_and_says_nothing() -> None:
         ({"fio": {"read_iolog": "/tmp/log"}}, "read_iolog"),
     ],
 )  # fmt: skip
-def test_a_cell_that_cannot_be_or_would_leave_the_directory_is_refused(settings: dict[str, Any], words: str) -> None:
+def test_a_cell_that_cannot_be_or_would_leave_the_directory_is_refused(
+    settings: dict[str, Any], words: str
+) -> None:
     with pytest.raises(UserError, match=words) as refused:
         cells(**settings)
     assert 'experiment "one"' in str(refused.value)

@@ -36,7 +36,12 @@ def steps_of(text: str, repeats: int = 1) -> tuple[Step, ...]:
 def test_each_section_is_a_step_with_the_global_options_under_its_own() -> None:
     fast, slow = steps_of(TWO_SECTIONS)
     assert (fast.section, slow.section) == ("fast", "slow")
-    assert (fast.cell["rw"], fast.cell["block_size"], fast.cell["direct"], fast.cell["ioengine"]) == ("randread", 4096, True, "libaio")
+    assert (fast.cell["rw"], fast.cell["block_size"], fast.cell["direct"], fast.cell["ioengine"]) == (
+        "randread",
+        4096,
+        True,
+        "libaio",
+    )
     assert (slow.cell["rw"], slow.cell["block_size"], slow.cell["size"]) == ("write", 1 << 20, 16 << 20)
     assert (fast.engine, fast.files, fast.layout) == ("job file", "own", None)
 
@@ -55,7 +60,7 @@ def test_repeats_are_rounds_over_all_sections() -> None:
 
 
 def test_sections_of_one_name_are_one_step_because_fio_runs_them_together() -> None:
-    step, = steps_of("[a]\nrw=read\nsize=1m\n[a]\nbs=8k\n")
+    (step,) = steps_of("[a]\nrw=read\nsize=1m\n[a]\nbs=8k\n")
     assert (step.cell["rw"], step.cell["block_size"]) == ("read", 8192)
 
 
@@ -87,7 +92,9 @@ def test_a_section_that_would_write_elsewhere_is_refused(section: str) -> None:
         check_confined(sections, DIRECTORY, "j.fio")
 
 
-@pytest.mark.parametrize("section", ["[a]", "[a b]\nfilename=one.bin", "[a]\nfilename=one:two", f"[a]\ndirectory={DIRECTORY}"])
+@pytest.mark.parametrize(
+    "section", ["[a]", "[a b]\nfilename=one.bin", "[a]\nfilename=one:two", f"[a]\ndirectory={DIRECTORY}"]
+)
 def test_a_section_that_stays_inside_is_taken(section: str) -> None:
     check_confined(parse_job_file(section + "\nrw=write\nsize=1m\n", "j.fio"), DIRECTORY, "j.fio")
 

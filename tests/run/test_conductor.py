@@ -21,7 +21,7 @@ from leadline.run.layouts import data_folder, layout_present
 from leadline.run.seams import Completed, Invocation, Now, Outcome
 from leadline.run.targets.fake import FakeTarget
 from leadline.store.manifest import Manifest
-from leadline.store.records import Status, StepKind, StepRecord
+from leadline.store.records import StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
 
 LAYOUT = Layout("files-1x64k", 1, 1, 65536)
@@ -71,9 +71,20 @@ class Walk:
 def walk(tmp_path: Path, work_directory: Path) -> Callable[..., Walk]:
     """A walk along the steps; a second one goes on in the same run folder."""
 
-    def make(*steps: Step, folder: Path = tmp_path / "run", outcomes: dict[int, Outcome] | None = None) -> Walk:
-        run = RunFolder.open(folder) if (folder / "manifest.json").exists() else RunFolder.create(folder, MANIFEST)
-        engine, host, target, listener = FakeEngine(outcomes or {}), FakeHost(), FakeTarget(work_directory), Listener()
+    def make(
+        *steps: Step, folder: Path = tmp_path / "run", outcomes: dict[int, Outcome] | None = None
+    ) -> Walk:
+        run = (
+            RunFolder.open(folder)
+            if (folder / "manifest.json").exists()
+            else RunFolder.create(folder, MANIFEST)
+        )
+        engine, host, target, listener = (
+            FakeEngine(outcomes or {}),
+            FakeHost(),
+            FakeTarget(work_directory),
+            Listener(),
+        )
         conductor = Conductor(FixedPlan(steps), run, {"fio": engine}, host, target, listener, Stop(host))
         return Walk(conductor, engine, host, target, listener)
 
@@ -93,7 +104,9 @@ def numbered(*steps: Step) -> tuple[Step, ...]:
     return tuple(Step(**{**each.__dict__, "ordinal": place}) for place, each in enumerate(steps))
 
 
-def test_every_step_ends_as_a_record_in_the_order_of_the_plan(walk: Callable[..., Walk], steps: tuple[Step, ...]) -> None:
+def test_every_step_ends_as_a_record_in_the_order_of_the_plan(
+    walk: Callable[..., Walk], steps: tuple[Step, ...]
+) -> None:
     done = walk(*steps)
     done.conductor.conduct()
     assert [(record.ordinal, record.kind, record.status) for record in done.records] == [
@@ -106,7 +119,9 @@ def test_every_step_ends_as_a_record_in_the_order_of_the_plan(walk: Callable[...
     assert done.conductor.folder.raw_path(1, "fake.txt").exists()
 
 
-def test_the_watcher_hears_every_step_and_what_is_left(walk: Callable[..., Walk], steps: tuple[Step, ...]) -> None:
+def test_the_watcher_hears_every_step_and_what_is_left(
+    walk: Callable[..., Walk], steps: tuple[Step, ...]
+) -> None:
     done = walk(*steps)
     done.conductor.conduct()
     assert (done.listener.started, done.listener.remaining) == ([0, 1, 2, 3], [4, 3, 2, 1])
@@ -114,14 +129,18 @@ def test_the_watcher_hears_every_step_and_what_is_left(walk: Callable[..., Walk]
     assert done.listener.heard[0].share_done == 0.5
 
 
-def test_the_target_is_cleaned_up_and_no_scratch_is_left(walk: Callable[..., Walk], steps: tuple[Step, ...]) -> None:
+def test_the_target_is_cleaned_up_and_no_scratch_is_left(
+    walk: Callable[..., Walk], steps: tuple[Step, ...]
+) -> None:
     done = walk(*steps)
     done.conductor.conduct()
     assert done.target.cleaned_up == 1
     assert not list(done.conductor.folder.path.glob("scratch-*"))
 
 
-def test_a_failed_step_is_recorded_and_the_walk_goes_on(walk: Callable[..., Walk], steps: tuple[Step, ...]) -> None:
+def test_a_failed_step_is_recorded_and_the_walk_goes_on(
+    walk: Callable[..., Walk], steps: tuple[Step, ...]
+) -> None:
     done = walk(*steps, outcomes={2: Outcome(reason="fio did no I/O", raw={"fio.json": b"{}"})})
     done.conductor.conduct()
     assert done.statuses == ["finished", "finished", "failed", "finished"]
@@ -129,7 +148,9 @@ def test_a_failed_step_is_recorded_and_the_walk_goes_on(walk: Callable[..., Walk
     assert done.conductor.folder.raw_path(2, "fio.json").exists(), "what it printed is kept as evidence"
 
 
-def test_a_hung_engine_is_recorded_as_killed_and_the_walk_goes_on(walk: Callable[..., Walk], steps: tuple[Step, ...]) -> None:
+def test_a_hung_engine_is_recorded_as_killed_and_the_walk_goes_on(
+    walk: Callable[..., Walk], steps: tuple[Step, ...]
+) -> None:
     done = walk(*steps)
     done.host.meanwhile = lambda invocation: (
         Completed(None, "", "", 10**9, timed_out=True) if invocation.argv[1] == "2" else None
@@ -139,7 +160,9 @@ def test_a_hung_engine_is_recorded_as_killed_and_the_walk_goes_on(walk: Callable
     assert "did not end within 600 s and was killed" in str(done.records[2].reason)
 
 
-def test_a_target_that_disappears_in_mid_run_fails_the_steps_that_are_left(walk: Callable[..., Walk], steps: tuple[Step, ...]) -> None:
+def test_a_target_that_disappears_in_mid_run_fails_the_steps_that_are_left(
+    walk: Callable[..., Walk], steps: tuple[Step, ...]
+) -> None:
     done = walk(*steps)
 
     def vanish(invocation: Invocation) -> None:
@@ -157,7 +180,9 @@ def test_a_directory_really_removed_in_mid_run_is_a_recorded_failure(
     walk: Callable[..., Walk], steps: tuple[Step, ...], work_directory: Path
 ) -> None:
     done = walk(*steps)
-    done.host.meanwhile = lambda invocation: shutil.rmtree(work_directory) if invocation.argv[1] == "1" else None
+    done.host.meanwhile = lambda invocation: (
+        shutil.rmtree(work_directory) if invocation.argv[1] == "1" else None
+    )
     done.conductor.conduct()
     assert done.statuses == ["finished", "finished", "failed", "failed"]
     assert "No such file or directory" in str(done.records[2].reason)
@@ -200,7 +225,9 @@ def stop_during(done: Walk, ordinal: int) -> None:
     done.host.meanwhile = interrupt
 
 
-def test_an_interrupt_keeps_finished_steps_and_drops_the_one_in_flight(walk: Callable[..., Walk], steps: tuple[Step, ...]) -> None:
+def test_an_interrupt_keeps_finished_steps_and_drops_the_one_in_flight(
+    walk: Callable[..., Walk], steps: tuple[Step, ...]
+) -> None:
     done = walk(*steps)
     stop_during(done, 2)
     with pytest.raises(Interrupted):
@@ -220,10 +247,14 @@ def test_resuming_runs_only_what_is_missing(walk: Callable[..., Walk], steps: tu
     second.conductor.conduct()
     assert [step.ordinal for step in second.engine.prepared if step.kind is StepKind.CELL] == [2, 3]
     assert [record.ordinal for record in second.records] == [0, 1, 2, 3]
-    assert [record.started_unix_ns for record in second.records[:2]] == [record.started_unix_ns for record in before]
+    assert [record.started_unix_ns for record in second.records[:2]] == [
+        record.started_unix_ns for record in before
+    ]
 
 
-def test_failed_steps_are_results_and_not_run_again_by_resuming(walk: Callable[..., Walk], steps: tuple[Step, ...]) -> None:
+def test_failed_steps_are_results_and_not_run_again_by_resuming(
+    walk: Callable[..., Walk], steps: tuple[Step, ...]
+) -> None:
     walk(*steps, outcomes={1: Outcome(reason="no")}).conductor.conduct()
     again = walk(*steps)
     again.conductor.conduct()
@@ -260,22 +291,30 @@ def test_files_that_cannot_be_written_again_fail_the_cell_with_the_reason(
     assert done.records[0].reason == "the files could not be written: no space left"
 
 
-def test_a_layout_that_a_measured_write_has_left_is_not_written_twice(walk: Callable[..., Walk], step: Callable[..., Step]) -> None:
+def test_a_layout_that_a_measured_write_has_left_is_not_written_twice(
+    walk: Callable[..., Walk], step: Callable[..., Step]
+) -> None:
     done = walk(*numbered(step(cell={"rw": "write"}, files="fresh"), layout_step(LAYOUT, "e"), step()))
     done.conductor.conduct()
     assert [each.ordinal for each in done.engine.prepared] == [0, 2]
     assert done.records[1].facts == {"reused": True}
 
 
-def test_only_one_layout_lies_on_the_disk_at_a_time(walk: Callable[..., Walk], step: Callable[..., Step], work_directory: Path) -> None:
+def test_only_one_layout_lies_on_the_disk_at_a_time(
+    walk: Callable[..., Walk], step: Callable[..., Step], work_directory: Path
+) -> None:
     seen: list[list[str]] = []
     done = walk(*numbered(layout_step(LAYOUT, "e"), step(), layout_step(OTHER, "e"), step(layout=OTHER)))
-    done.host.meanwhile = lambda invocation: seen.append(sorted(entry.name for entry in work_directory.iterdir()))
+    done.host.meanwhile = lambda invocation: seen.append(
+        sorted(entry.name for entry in work_directory.iterdir())
+    )
     done.conductor.conduct()
     assert seen == [["leadline-files-1x64k"]] * 2 + [["leadline-files-1x128k"]] * 2
 
 
-def test_a_write_that_creates_its_files_starts_from_none(walk: Callable[..., Walk], step: Callable[..., Step], work_directory: Path) -> None:
+def test_a_write_that_creates_its_files_starts_from_none(
+    walk: Callable[..., Walk], step: Callable[..., Step], work_directory: Path
+) -> None:
     (data_folder(work_directory, LAYOUT) / "9.9").write_text("left by an earlier try")
     walk(*numbered(step(cell={"rw": "write"}, files="fresh"))).conductor.conduct()
     assert [entry.name for entry in data_folder(work_directory, LAYOUT).iterdir()] == ["0.0"]
@@ -288,9 +327,16 @@ def test_whether_caches_were_dropped_is_recorded(
 
     drops = iter([CacheDrop(True), CacheDrop(False, "only root may")])
     monkeypatch.setattr("leadline.run.conductor.drop_caches", lambda: next(drops))
-    done = walk(*numbered(layout_step(LAYOUT, "e"), step(cache="cold"), step(cache="cold"), step(cache="hot"), step()))
+    done = walk(
+        *numbered(layout_step(LAYOUT, "e"), step(cache="cold"), step(cache="cold"), step(cache="hot"), step())
+    )
     done.conductor.conduct()
-    assert [record.facts["caches"] for record in done.records[1:]] == ["dropped", "drop not permitted", "kept", "kept"]
+    assert [record.facts["caches"] for record in done.records[1:]] == [
+        "dropped",
+        "drop not permitted",
+        "kept",
+        "kept",
+    ]
     assert done.records[2].facts["caches_reason"] == "only root may"
 
 

@@ -52,11 +52,20 @@ def test_what_is_not_said_is_fios_default_or_says_the_least() -> None:
 def test_defaults_lie_under_every_experiment_and_the_experiments_own_word_wins() -> None:
     document = {
         "name": "c",
-        "defaults": {"rw": "read", "filesize": "1m", "iodepth": 8, "fio": {"buffered": 1, "norandommap": True}},
+        "defaults": {
+            "rw": "read",
+            "filesize": "1m",
+            "iodepth": 8,
+            "fio": {"buffered": 1, "norandommap": True},
+        },
         "experiment": [{"name": "a"}, {"name": "b", "iodepth": 2, "size": "8m", "fio": {"buffered": 0}}],
     }
     first, second = build_campaign(document, "c.toml").experiment
-    assert (first.iodepth, first.filesize, first.fio) == ((8,), (1 << 20,), {"buffered": 1, "norandommap": True})
+    assert (first.iodepth, first.filesize, first.fio) == (
+        (8,),
+        (1 << 20,),
+        {"buffered": 1, "norandommap": True},
+    )
     assert (second.iodepth, second.filesize, second.size) == ((2,), None, (8 << 20,))
     assert second.fio == {"buffered": 0, "norandommap": True}
 
@@ -91,7 +100,9 @@ def test_a_campaign_cannot_be_changed_once_it_is_checked() -> None:
         ({"fio": {"buffered": {"y": 1}}}, ["`fio.buffered`", 'experiment "one"']),
     ],
 )  # fmt: skip
-def test_a_mistake_in_an_experiment_is_named_with_its_place(experiment: dict[str, Any], words: list[str]) -> None:
+def test_a_mistake_in_an_experiment_is_named_with_its_place(
+    experiment: dict[str, Any], words: list[str]
+) -> None:
     sentence = refusal(experiment)
     assert sentence.startswith("c.toml: ")
     for word in words:
@@ -147,12 +158,16 @@ def test_a_file_that_is_no_campaign_is_refused(tmp_path: Path, content: bytes, w
 
 
 def test_a_ready_made_campaign_is_found_by_its_name_and_a_near_name_is_suggested() -> None:
-    assert find_campaign("juicefs_guide") == find_campaign("juicefs_guide.toml") == ready_made()["juicefs_guide"]
+    assert (
+        find_campaign("juicefs_guide") == find_campaign("juicefs_guide.toml") == ready_made()["juicefs_guide"]
+    )
     with pytest.raises(UserError, match='did you mean "juicefs_guide"'):
         find_campaign("juicefs_giude.toml")
 
 
-def test_a_file_beside_the_user_wins_over_a_ready_made_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_beside_the_user_wins_over_a_ready_made_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "juicefs_guide.toml").write_text("")
     monkeypatch.chdir(tmp_path)
     assert find_campaign("juicefs_guide.toml").resolve() == tmp_path / "juicefs_guide.toml"

@@ -13,10 +13,20 @@ from leadline.store.records import StepKind
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 DOUBLING_TO_16 = (1, 2, 4, 8, 16)
 RANDOM_BIG = {"block_size": (4 * KIB, 16 * KIB, 64 * KIB, 128 * KIB), "numjobs": (1, 16)}
-RANDOM_LARGE = {"block_size": (4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB), "refill_buffers": True, "size": (4 * GIB,)}
+RANDOM_LARGE = {
+    "block_size": (4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB),
+    "refill_buffers": True,
+    "size": (4 * GIB,),
+}
 LARGE = {"block_size": (256 * KIB,), "refill_buffers": True, "size": (4 * GIB,), "numjobs": DOUBLING_TO_16}
 BIG = {"direct": (True,), "block_size": (4 * MIB,), "size": (1 * GIB,)}
-JOB_FILE = {"ioengine": ("sync",), "block_size": (4 * MIB,), "filesize": (1 * GIB,), "openfiles": (1,), "end_fsync": True}
+JOB_FILE = {
+    "ioengine": ("sync",),
+    "block_size": (4 * MIB,),
+    "filesize": (1 * GIB,),
+    "openfiles": (1,),
+    "end_fsync": True,
+}
 SMALL = {"file_service_type": ("sequential",), "nrfiles": (1000,)}
 
 

@@ -26,7 +26,9 @@ def test_a_size_that_is_printed_is_read_back_as_the_same_bytes(size_bytes: int) 
     assert parse_size(format_size(size_bytes)) == size_bytes
 
 
-@given(st.integers(1, 10**6), st.sampled_from(sorted(POWERS)), st.sampled_from(["", "i", "iB"]), st.booleans())
+@given(
+    st.integers(1, 10**6), st.sampled_from(sorted(POWERS)), st.sampled_from(["", "i", "iB"]), st.booleans()
+)
 def test_bare_letters_and_iec_suffixes_are_binary(number: int, letter: str, suffix: str, upper: bool) -> None:
     written = f"{number}{letter.upper() if upper else letter}{suffix if letter else ''}"
     assert parse_size(written) == number * 1024 ** POWERS[letter]
@@ -99,9 +101,15 @@ NONSENSE: list[tuple[Callable[[Any], object], list[Any]]] = [
 
 @pytest.mark.parametrize(
     ("parse", "written"),
-    [pytest.param(parse, each, id=f"{parse.__name__}-{each!r}") for parse, several in NONSENSE for each in several],
+    [
+        pytest.param(parse, each, id=f"{parse.__name__}-{each!r}")
+        for parse, several in NONSENSE
+        for each in several
+    ],
 )
-def test_nonsense_is_refused_in_one_sentence_that_repeats_it(parse: Callable[[Any], object], written: Any) -> None:
+def test_nonsense_is_refused_in_one_sentence_that_repeats_it(
+    parse: Callable[[Any], object], written: Any
+) -> None:
     with pytest.raises(UserError) as refusal:
         parse(written)
     assert str(written) in str(refusal.value)
@@ -118,7 +126,8 @@ def test_no_text_makes_a_parser_fail_otherwise_than_by_a_sentence(text: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(4, "4.0 s"), (0.04, "0.0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (3600, "1 h 0 min")]
+    ("seconds", "words"),
+    [(4, "4.0 s"), (0.04, "0.0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (3600, "1 h 0 min")],
 )
 def test_durations_are_said_in_the_words_of_people(seconds: float, words: str) -> None:
     assert format_duration(seconds) == words

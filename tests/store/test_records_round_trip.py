@@ -13,13 +13,26 @@ from hypothesis import strategies as st
 
 from leadline.store.database import Database
 from leadline.store.histogram import Histogram
-from leadline.store.records import Direction, JobUse, Latency, Measurement, Series, Status, StepKind, StepRecord
+from leadline.store.records import (
+    Direction,
+    JobUse,
+    Latency,
+    Measurement,
+    Series,
+    Status,
+    StepKind,
+    StepRecord,
+)
 
 counts = st.integers(0, 2**62)
 amounts = st.floats(0, 1e18, allow_nan=False)
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
-scalars = st.one_of(words, st.integers(-(2**53), 2**53), st.booleans(), st.floats(allow_nan=False, allow_infinity=False))
-histograms = st.dictionaries(st.integers(0, 2**62), st.integers(1, 2**40), max_size=8).map(Histogram.from_bins)
+scalars = st.one_of(
+    words, st.integers(-(2**53), 2**53), st.booleans(), st.floats(allow_nan=False, allow_infinity=False)
+)
+histograms = st.dictionaries(st.integers(0, 2**62), st.integers(1, 2**40), max_size=8).map(
+    Histogram.from_bins
+)
 latencies = st.builds(
     Latency, counts, amounts, st.none() | amounts, st.none() | amounts, st.none() | amounts, st.none() | histograms,
     st.dictionaries(st.sampled_from(["0.5", "0.99", "0.999"]), amounts),
@@ -29,9 +42,13 @@ measurements = st.builds(
     st.none() | latencies, st.none() | latencies, st.none() | latencies, st.none() | latencies,
 )  # fmt: skip
 series = st.lists(st.tuples(counts, amounts), max_size=5).flatmap(
-    lambda points: st.builds(Series, words, words, st.just([time for time, _ in points]), st.just([value for _, value in points]))
+    lambda points: st.builds(
+        Series, words, words, st.just([time for time, _ in points]), st.just([value for _, value in points])
+    )
 )
-job_uses = st.builds(JobUse, words, st.integers(0, 999), amounts, amounts, counts, counts, st.integers(0, 200))
+job_uses = st.builds(
+    JobUse, words, st.integers(0, 999), amounts, amounts, counts, counts, st.integers(0, 200)
+)
 records = st.builds(
     StepRecord, st.integers(0, 2**31), st.sampled_from(StepKind), words, st.dictionaries(words, scalars, max_size=5), st.integers(0, 99),
     st.sampled_from(Status), st.none() | words, words, counts, counts, st.lists(words, max_size=3).map(tuple), st.none() | st.integers(-1, 255),
@@ -63,13 +80,15 @@ def comparable(value: Any) -> Any:
 def test_a_step_is_read_back_as_it_was_saved(record: StepRecord) -> None:
     with database() as store:
         store.save(record)
-        read, = store.records()
+        (read,) = store.records()
         assert comparable(read) == comparable(record)
 
 
 @given(st.lists(records, min_size=2, max_size=4, unique_by=lambda each: each.ordinal))
 @settings(deadline=None, max_examples=15)
-def test_steps_are_read_in_the_order_of_the_plan_whatever_the_order_of_saving(several: list[StepRecord]) -> None:
+def test_steps_are_read_in_the_order_of_the_plan_whatever_the_order_of_saving(
+    several: list[StepRecord],
+) -> None:
     with database() as store:
         for record in several:
             store.save(record)

@@ -82,12 +82,16 @@ def test_results_cannot_be_kept_below_a_file(tmp_path: Path) -> None:
         RunFolder.create(tmp_path / "file" / "run", MANIFEST)
 
 
-def test_a_step_that_fails_to_be_saved_leaves_nothing_of_itself(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_fails_to_be_saved_leaves_nothing_of_itself(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The last table refuses its row, as a disk that fills up in the middle would."""
     with sqlite3.connect(run / "results.sqlite") as connection:
-        connection.execute("CREATE TRIGGER full BEFORE INSERT ON series BEGIN SELECT RAISE(FAIL, 'disk full'); END")
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON series BEGIN SELECT RAISE(FAIL, 'disk full'); END"
+        )
     folder = RunFolder.open(run)
-    with pytest.raises(UserError, match="step 2 could not be saved.*disk full.*resume"):
+    with pytest.raises(UserError, match=r"step 2 could not be saved.*disk full.*resume"):
         folder.save(record(2))
     with pytest.raises(UserError):
         folder.save(record(0))
@@ -95,7 +99,9 @@ def test_a_step_that_fails_to_be_saved_leaves_nothing_of_itself(run: Path, monke
     assert folder.records()[0].measurements, "the earlier try at a step is still whole"
 
 
-def test_a_step_killed_between_its_raw_output_and_its_row_has_not_happened(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_killed_between_its_raw_output_and_its_row_has_not_happened(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = RunFolder.open(run)
     monkeypatch.setattr(Database, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
@@ -120,7 +126,9 @@ def damage(path: Path, content: bytes) -> None:
 
 def change_manifest(run: Path, **changes: Any) -> None:
     document = json.loads((run / "manifest.json").read_text()) | changes
-    (run / "manifest.json").write_text(json.dumps({key: value for key, value in document.items() if value is not ...}, default=str))
+    (run / "manifest.json").write_text(
+        json.dumps({key: value for key, value in document.items() if value is not ...}, default=str)
+    )
 
 
 def sql(run: Path, statement: str) -> None:

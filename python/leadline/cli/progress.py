@@ -150,7 +150,7 @@ class LiveScreen:
             return Text("")
         doing = describe(self._step.kind, self._step.cell)
         return Text.assemble(
-            (doing, "bold cyan"), "  ", _now_words(self._step, self._now) if self._now else "starting"
+            (doing, "bold cyan"), "  ", _now_words(self._step, self._now) if self._now else "running"
         )
 
     def _table(self) -> Table:

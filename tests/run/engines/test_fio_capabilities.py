@@ -27,7 +27,9 @@ def test_a_program_that_only_happens_to_be_called_fio_is_refused(fake_fio: Calla
         installed_fio()
 
 
-def test_a_fio_that_does_not_answer_is_refused(fake_fio: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fio_that_does_not_answer_is_refused(
+    fake_fio: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fio_capabilities, "ASK_TIMEOUT_SECONDS", 0.2)
     fake_fio("").write_text("#!/bin/sh\nexec sleep 60\n")
     with pytest.raises(UserError, match="gave no answer"):

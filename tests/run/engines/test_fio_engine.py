@@ -32,13 +32,15 @@ def options_of(step: Step) -> list[str]:
     return list(argv[1:])
 
 
-def test_a_cells_command_line_says_everything_so_that_it_can_be_repeated_by_hand(step: Callable[..., Step]) -> None:
+def test_a_cells_command_line_says_everything_so_that_it_can_be_repeated_by_hand(
+    step: Callable[..., Step],
+) -> None:
     cell = {"ioengine": "libaio", "direct": True, "iodepth": 16, "numjobs": 4, "ramp": 0.5, "runtime": 1.5}
     assert options_of(step(cell=cell, seed=7)) == [
         "--name=leadline", f"--directory={DATA}", "--filename_format=$jobnum.$filenum", "--rw=randread", "--bs=4096", "--iodepth=16",
         "--numjobs=4", "--ioengine=libaio", "--direct=1", "--size=65536", "--nrfiles=1", "--ramp_time=500000us", "--runtime=1500000us",
         "--time_based=1", "--randseed=7", "--lat_percentiles=1", "--clat_percentiles=0", f"--write_bw_log={SCRATCH}/throughput",
-        "--log_avg_msec=38", "--eta=always", "--eta-newline=1", "--output-format=json+", f"--output={SCRATCH}/fio.json",
+        "--log_avg_msec=38", "--eta=always", "--eta-interval=500ms", "--output-format=json+", f"--output={SCRATCH}/fio.json",
     ]  # fmt: skip
 
 
@@ -57,7 +59,9 @@ def test_one_file_shared_by_all_jobs_is_named_and_not_numbered(step: Callable[..
 
 
 def test_further_options_are_passed_on_as_they_are(step: Callable[..., Step]) -> None:
-    options = options_of(step(cell={"fio.rwmixread": 70, "fio.norandommap": True, "fio.buffer_pattern": "0xdead"}))
+    options = options_of(
+        step(cell={"fio.rwmixread": 70, "fio.norandommap": True, "fio.buffer_pattern": "0xdead"})
+    )
     assert {"--rwmixread=70", "--norandommap=1", "--buffer_pattern=0xdead"} <= set(options)
 
 
@@ -84,12 +88,28 @@ def result(*jobs: dict[str, Any]) -> str:
 
 
 def job(number_of_bytes: int = 65536, operations: int = 16, error: int = 0) -> dict[str, Any]:
-    latency = {"min": 900, "max": 1100, "mean": 1000.0, "stddev": 10.0, "N": operations, "bins": {"1000": operations}}
+    latency = {
+        "min": 900,
+        "max": 1100,
+        "mean": 1000.0,
+        "stddev": 10.0,
+        "N": operations,
+        "bins": {"1000": operations},
+    }
     read = {
         "io_bytes": number_of_bytes, "total_ios": operations, "runtime": 10, "slat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0},
         "clat_ns": latency, "lat_ns": latency,
     }  # fmt: skip
-    return {"jobname": "leadline", "groupid": 0, "error": error, "read": read, "usr_cpu": 1.0, "sys_cpu": 2.0, "ctx": 3, "job_runtime": 10}
+    return {
+        "jobname": "leadline",
+        "groupid": 0,
+        "error": error,
+        "read": read,
+        "usr_cpu": 1.0,
+        "sys_cpu": 2.0,
+        "ctx": 3,
+        "job_runtime": 10,
+    }
 
 
 @pytest.fixture
@@ -109,7 +129,7 @@ def collected(tmp_path: Path, step: Callable[..., Step]) -> Callable[..., Outcom
 def test_a_whole_result_counts(collected: Callable[..., Outcome]) -> None:
     outcome = collected(result(job()), expected_bytes=65536)
     assert outcome.reason is None
-    measured, = outcome.measurements
+    (measured,) = outcome.measurements
     assert (measured.size_bytes, measured.operations, measured.runtime_ns) == (65536, 16, 10_000_000)
     assert measured.latency.histogram is not None
     assert measured.latency.histogram.total == 16
@@ -149,7 +169,9 @@ def test_a_last_block_that_does_not_fit_is_not_lost_io(collected: Callable[..., 
 
 
 def test_what_pollutes_the_json_is_kept_as_warnings(collected: Callable[..., Outcome]) -> None:
-    outcome = collected("fio: file /dev/full write error\n" + result(job()), stderr="fio: clock may be unstable\n")
+    outcome = collected(
+        "fio: file /dev/full write error\n" + result(job()), stderr="fio: clock may be unstable\n"
+    )
     assert outcome.reason is None
     assert "fio: file /dev/full write error" in outcome.warnings
     assert "fio: clock may be unstable" in outcome.warnings

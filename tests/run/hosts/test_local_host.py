@@ -28,7 +28,12 @@ def _engine_is_there() -> None:
 def run(tmp_path: Path) -> Callable[..., Completed]:
     """Runs a shell command to its end."""
 
-    def run(script: str, timeout_seconds: float = 20, host: LocalHost | None = None, lines: list[str] | None = None) -> Completed:
+    def run(
+        script: str,
+        timeout_seconds: float = 20,
+        host: LocalHost | None = None,
+        lines: list[str] | None = None,
+    ) -> Completed:
         invocation = Invocation(("sh", "-c", script), tmp_path, tmp_path, timeout_seconds)
         heard = lines if lines is not None else []
         return (host or LocalHost()).run(invocation, lambda pid: None, heard.append)
@@ -49,7 +54,12 @@ def test_the_exit_code_output_and_times_come_back(run: Callable[..., Completed])
 
 def test_lines_are_heard_while_the_command_runs(run: Callable[..., Completed], tmp_path: Path) -> None:
     """The command waits for what only a listener of its first line makes."""
-    invocation = Invocation(("sh", "-c", "echo first; while [ ! -e heard ]; do sleep 0.01; done; echo last"), tmp_path, tmp_path, 20)
+    invocation = Invocation(
+        ("sh", "-c", "echo first; while [ ! -e heard ]; do sleep 0.01; done; echo last"),
+        tmp_path,
+        tmp_path,
+        20,
+    )
     heard: list[str] = []
 
     def listen(line: str) -> None:
@@ -67,19 +77,30 @@ def test_the_processor_time_of_children_is_counted(run: Callable[..., Completed]
     assert 0.2 <= completed.cpu_seconds < 2
 
 
-def test_a_command_that_hangs_is_killed_with_children_that_left_its_process_group(run: Callable[..., Completed], tmp_path: Path) -> None:
-    completed = run("setsid sh -c 'echo $$ > child; trap \"\" TERM INT HUP; sleep 300' & trap '' TERM; sleep 300", timeout_seconds=0.5)
+def test_a_command_that_hangs_is_killed_with_children_that_left_its_process_group(
+    run: Callable[..., Completed], tmp_path: Path
+) -> None:
+    completed = run(
+        "setsid sh -c 'echo $$ > child; trap \"\" TERM INT HUP; sleep 300' & trap '' TERM; sleep 300",
+        timeout_seconds=0.5,
+    )
     assert completed.timed_out
     assert gone(tmp_path / "child")
 
 
-def test_children_left_behind_by_a_command_that_ended_are_killed(run: Callable[..., Completed], tmp_path: Path) -> None:
-    completed = run("setsid sh -c 'echo $$ > child; exec sleep 300' > /dev/null 2>&1 & while [ ! -s child ]; do sleep 0.01; done")
+def test_children_left_behind_by_a_command_that_ended_are_killed(
+    run: Callable[..., Completed], tmp_path: Path
+) -> None:
+    completed = run(
+        "setsid sh -c 'echo $$ > child; exec sleep 300' > /dev/null 2>&1 & while [ ! -s child ]; do sleep 0.01; done"
+    )
     assert completed.exit_code == 0
     assert gone(tmp_path / "child")
 
 
-def test_an_interrupt_reaches_the_command_which_may_still_finish_what_it_writes(run: Callable[..., Completed], tmp_path: Path) -> None:
+def test_an_interrupt_reaches_the_command_which_may_still_finish_what_it_writes(
+    run: Callable[..., Completed], tmp_path: Path
+) -> None:
     host, lines = LocalHost(), []  # type: ignore[var-annotated]
     script = "trap 'echo bye; exit 7' INT; touch ready; while :; do sleep 0.05; done"
     interrupter = threading.Thread(target=lambda: (wait_for(tmp_path / "ready"), host.interrupt()))
@@ -90,7 +111,9 @@ def test_an_interrupt_reaches_the_command_which_may_still_finish_what_it_writes(
     assert (completed.exit_code, lines) == (7, ["bye\n"])
 
 
-def test_an_interrupt_between_two_commands_keeps_the_next_one_from_starting(run: Callable[..., Completed], tmp_path: Path) -> None:
+def test_an_interrupt_between_two_commands_keeps_the_next_one_from_starting(
+    run: Callable[..., Completed], tmp_path: Path
+) -> None:
     host = LocalHost()
     host.interrupt()
     completed = run("touch started; sleep 5", host=host)
@@ -104,10 +127,14 @@ def test_a_command_that_does_not_exist_is_a_reason_and_no_exception(tmp_path: Pa
     assert completed.reason is not None
     assert "nothing" in completed.reason
     invocation = Invocation(("true",), tmp_path, tmp_path / "missing", 5)
-    assert "could not be started" in str(LocalHost().run(invocation, lambda pid: None, lambda line: None).reason)
+    assert "could not be started" in str(
+        LocalHost().run(invocation, lambda pid: None, lambda line: None).reason
+    )
 
 
-def test_output_without_end_is_not_kept_without_end(run: Callable[..., Completed], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_without_end_is_not_kept_without_end(
+    run: Callable[..., Completed], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("leadline.run.hosts.local.OUTPUT_LIMIT_CHARACTERS", 1000)
     completed = run("seq 1 200000; seq 1 200000 >&2")
     assert completed.exit_code == 0
@@ -130,7 +157,9 @@ LocalHost().run(Invocation(("sh", "-c", "setsid sh -c 'echo $$ > child; exec sle
 
 
 def test_nothing_outlives_a_leadline_that_is_killed(tmp_path: Path) -> None:
-    leadline = subprocess.Popen([sys.executable, "-c", LEADLINE_THAT_IS_KILLED, tmp_path], stdout=subprocess.DEVNULL)
+    leadline = subprocess.Popen(
+        [sys.executable, "-c", LEADLINE_THAT_IS_KILLED, tmp_path], stdout=subprocess.DEVNULL
+    )
     wait_for(tmp_path / "child")
     leadline.send_signal(signal.SIGKILL)
     leadline.wait()

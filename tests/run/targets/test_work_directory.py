@@ -56,7 +56,9 @@ def test_the_root_of_a_mount_is_refused() -> None:
 
 
 @pytest.mark.root
-def test_the_root_of_an_empty_mount_is_refused_and_a_directory_in_it_is_taken(mounted: Callable[..., Path]) -> None:
+def test_the_root_of_an_empty_mount_is_refused_and_a_directory_in_it_is_taken(
+    mounted: Callable[..., Path],
+) -> None:
     inside = mounted("tmpfs")
     assert "root of a mounted filesystem" in refusal(inside.parent)
     prepared(inside).clean_up()
@@ -96,7 +98,9 @@ def test_a_link_by_the_markers_name_is_never_followed(work_directory: Path, tmp_
     assert precious.read_text() == '{"made_by": "leadline"}'
 
 
-def test_files_left_by_a_killed_leadline_are_cleared_and_foreign_ones_beside_them_survive(work_directory: Path) -> None:
+def test_files_left_by_a_killed_leadline_are_cleared_and_foreign_ones_beside_them_survive(
+    work_directory: Path,
+) -> None:
     first = prepared(work_directory)
     data = data_folder(work_directory, LAYOUT)
     (data / "0.0").write_bytes(b"x" * 4096)
@@ -108,7 +112,11 @@ def test_files_left_by_a_killed_leadline_are_cleared_and_foreign_ones_beside_the
     second = prepared(work_directory)
     assert not data.exists()
     second.clean_up()
-    assert sorted(entry.name for entry in work_directory.iterdir()) == ["leadline-report.pdf", "notes.txt", "photos"]
+    assert sorted(entry.name for entry in work_directory.iterdir()) == [
+        "leadline-report.pdf",
+        "notes.txt",
+        "photos",
+    ]
 
 
 def test_links_inside_are_neither_followed_nor_removed(work_directory: Path, tmp_path: Path) -> None:
@@ -148,7 +156,9 @@ def test_a_directory_that_disappears_or_loses_its_marker_is_noticed(work_directo
 
 
 @pytest.mark.root
-def test_a_mount_that_comes_or_goes_in_mid_run_is_noticed_and_what_lies_there_is_left_alone(mounted: Callable[..., Path]) -> None:
+def test_a_mount_that_comes_or_goes_in_mid_run_is_noticed_and_what_lies_there_is_left_alone(
+    mounted: Callable[..., Path],
+) -> None:
     inside = mounted("tmpfs")
     target = prepared(inside, frozenset({"job"}))
     subprocess.run(["mount", "-t", "tmpfs", "none", inside], check=True)
@@ -203,10 +213,14 @@ except UserError as error:
 def test_a_directory_of_another_user_is_refused() -> None:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as roots:
         Path(roots).chmod(0o755)
-        done = subprocess.run([sys.executable, "-c", AS_NOBODY, roots], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", AS_NOBODY, roots], capture_output=True, text=True, check=True
+        )
         assert "may not be written by this user" in done.stdout
         Path(roots).chmod(0o700)
-        done = subprocess.run([sys.executable, "-c", AS_NOBODY, roots], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", AS_NOBODY, roots], capture_output=True, text=True, check=True
+        )
         assert "may not be written by this user" in done.stdout
 
 
@@ -241,7 +255,9 @@ def test_sparse_files_and_short_files_are_no_layout(work_directory: Path) -> Non
 
 
 @pytest.mark.root
-def test_a_filesystem_that_refuses_direct_io_is_told_from_one_that_takes_it(mounted: Callable[..., Path], work_directory: Path) -> None:
+def test_a_filesystem_that_refuses_direct_io_is_told_from_one_that_takes_it(
+    mounted: Callable[..., Path], work_directory: Path
+) -> None:
     assert accepts_direct(mounted("ramfs", "rw")) is False
     assert accepts_direct(work_directory) is True
     assert list(work_directory.iterdir()) == [], "the probe is gone"

@@ -57,7 +57,7 @@ class FioEngine:
             installed_fio().path, "--name=leadline", f"--directory={data}", *_naming(step.cell), *_options(step.cell),
             *_caching(step), f"--randseed={step.seed}", "--lat_percentiles=1", "--clat_percentiles=0",
             f"--write_bw_log={scratch / 'throughput'}", f"--log_avg_msec={_log_interval_ms(step.cell)}",
-            "--eta=always", "--eta-newline=1", "--output-format=json+", f"--output={scratch / RESULT}",
+            "--eta=always", "--eta-interval=500ms", "--output-format=json+", f"--output={scratch / RESULT}",
         ]  # fmt: skip
         return Invocation(tuple(argv), scratch, data, step.timeout_seconds)
 
@@ -158,7 +158,10 @@ def _log_interval_ms(cell: Cell) -> int:
 def facts_of(step: Step) -> dict[str, Scalar]:
     """What the analysis must know of the cell beside its figures."""
     cell = step.cell
-    facts: dict[str, Scalar] = {"direct": bool(cell.get("direct", False)), "buffered_without_flush": _unflushed(cell)}
+    facts: dict[str, Scalar] = {
+        "direct": bool(cell.get("direct", False)),
+        "buffered_without_flush": _unflushed(cell),
+    }
     dataset_bytes = _dataset_bytes(step)
     if dataset_bytes is not None:
         facts["dataset_bytes"] = dataset_bytes

@@ -28,7 +28,7 @@ class JobFileEngine:
     def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
         """The section's own options win over leadline's, except for the form of the result."""
         argv = [
-            installed_fio().path, "--lat_percentiles=1", "--clat_percentiles=0", "--eta=always", "--eta-newline=1",
+            installed_fio().path, "--lat_percentiles=1", "--clat_percentiles=0", "--eta=always", "--eta-interval=500ms",
             "--output-format=json+", f"--output={scratch / RESULT}", f"--section={step.section}", str(scratch / JOB_FILE),
         ]  # fmt: skip
         return Invocation(tuple(argv), scratch, data, step.timeout_seconds)
