@@ -45,7 +45,7 @@ def run_benchmark(name: str, arguments: Sequence[str]) -> Outcome:
         for line in process.stdout or ():
             print(line, end="", flush=True)
             lines.append(line)
-    return Outcome(name, "".join(lines).strip(), time.monotonic() - begin, process.returncode)
+    return Outcome(name, "".join(lines).strip("\n"), time.monotonic() - begin, process.returncode)
 
 
 def section_of(outcome: Outcome) -> str:

@@ -19,6 +19,10 @@ CAMPAIGN: dict[str, Any] = {
 }  # fmt: skip
 
 
+BROKEN_KEY = 'name = "c"\n"a\\nb" = 1\n[[experiment]]\nname = "e"\nrw = "read"\nsize = "1m"'
+NEWER = '{"format_version": 2}'
+
+
 class Scene:
     """Makes what a case needs; all of it lies in the test's own folder, the data on a real disk."""
 
@@ -93,14 +97,14 @@ CASES: dict[str, tuple[Callable[[Scene], list[object]], str]] = {
     "a broken quote over two lines": (lambda s: s.measured(s.campaign('name = "a\nb"')), "not valid TOML"),
     "binary campaign": (lambda s: s.measured(s.written("c.toml", b"\xff\0")), "cannot be read"),
     "unknown key": (lambda s: s.measured(s.campaign(iodpeth=3)), 'did you mean "iodepth"'),
-    "a key with a line break": (lambda s: s.measured(s.campaign('name = "c"\n"a\\nb" = 1\n[[experiment]]\nname = "e"\nrw = "read"\nsize = "1m"')),
+    "a key with a line break": (lambda s: s.measured(s.campaign(BROKEN_KEY)),
                                 "unknown key"),
     "wrong unit": (lambda s: s.measured(s.campaign(size="4 potatoes")), '"4 potatoes" is not a size'),
     "wrong unit of time": (lambda s: s.measured(s.campaign(runtime="1 moon")), "is not a duration"),
     "wrong scale": (lambda s: s.measured(s.campaign(), "--scale", "much"), "not a scale"),
     "a file below one block": (lambda s: s.measured(s.campaign(block_size="1m")), "smaller than one block"),
     "unknown ioengine": (lambda s: s.measured(s.campaign(ioengine="libaoi")), 'did you mean "libaio"'),
-    "external engine that does not load": (lambda s: s.measured(s.campaign(ioengine="external:/no/engine.so")), "cannot load the external engine"),
+    "external engine that does not load": (lambda s: s.measured(s.campaign(ioengine="external:/no.so")), "cannot load the external engine"),
     "unknown fio option": (lambda s: s.measured(s.campaign(fio={"iodpeth": 1})), "fio has no option"),
     "fio option that is ours": (lambda s: s.measured(s.campaign(fio={"output": "/etc/passwd"})), "set by leadline itself"),
     "fio option that leads elsewhere": (lambda s: s.measured(s.campaign(fio={"filename": "/dev/sda"})), "plain name"),
@@ -130,7 +134,7 @@ CASES: dict[str, tuple[Callable[[Scene], list[object]], str]] = {
     "resume where the directory is gone": (lambda s: ["run", "--resume", s.run(sql("DELETE FROM step WHERE ordinal = 12"))], "/data/work"),
     "show of no run": (lambda s: ["show", s.folder], "not a leadline run"),
     "show of a truncated manifest": (lambda s: ["show", s.run(cut("manifest.json"))], "manifest"),
-    "show of a newer manifest": (lambda s: ["show", s.run(lambda run: (run / "manifest.json").write_text('{"format_version": 2}'))], "format 2"),
+    "show of a newer manifest": (lambda s: ["show", s.run(lambda run: (run / "manifest.json").write_text(NEWER))], "format 2"),
     "show of a broken database": (lambda s: ["show", s.run(cut("results.sqlite", 5000))], "results.sqlite"),
     "show of a foreign database": (lambda s: ["show", s.run(sql("PRAGMA application_id = 1"))], "not one of leadline's"),
     "show of a truncated environment": (lambda s: ["show", s.run(cut("environment.json"))], "environment.json"),

@@ -108,7 +108,9 @@ def test_a_users_own_job_file_runs_as_it_is_each_section_a_step(
 def test_a_job_file_that_names_its_own_directory_leaves_nothing_of_fio_in_it(
     work_directory: Path, tmp_path: Path, leadline: Leadline
 ) -> None:
-    (tmp_path / "job.fio").write_text(f"[seq]\ndirectory={work_directory}\nrw=write\nsize=1m\nnumjobs=2\n")
+    (tmp_path / "job.fio").write_text(
+        f"[global]\ndirectory={work_directory}\nrw=write\nsize=1m\n[seq]\nnumjobs=2\n[named]\nfilename=data.bin\n"
+    )
     done = leadline("run", tmp_path / "job.fio", "--output", tmp_path / "r")
     assert done.returncode == 0, done.stderr
     assert list(work_directory.iterdir()) == []

@@ -1,6 +1,7 @@
 """The order of things: every cell as often as asked, on files that are there, one layout at a time."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -165,7 +166,7 @@ def test_noise_repeats_are_one_cell_spread_over_its_group() -> None:
     assert len({json.dumps(dict(step.cell)) for step in noise}) == 1
     assert [step.repeat for step in noise] == list(range(5))
     assert (places[0], places[-1]) == (1, len(steps) - 1), "from the first cell after the layout to the end"
-    gaps = [later - earlier for earlier, later in zip(places, places[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(places)]
     assert max(gaps) - min(gaps) <= 1
 
 
@@ -180,7 +181,7 @@ def test_noise_is_measured_on_a_reading_cell_where_there_is_one() -> None:
 def test_noise_repeats_never_count_on_other_files_than_the_cells_around_them(order: str) -> None:
     steps = planned({"rw": "read", "size": "1m"}, {"rw": "read", "size": "2m"}, order=order, noise_repeats=4)
     keys = [step.layout.key for step in steps if step.layout]
-    assert len([None for one, two in zip(keys, keys[1:], strict=False) if one != two]) == 1
+    assert len([None for one, two in pairwise(keys) if one != two]) == 1
 
 
 def test_baselines_come_first_and_can_be_left_out() -> None:

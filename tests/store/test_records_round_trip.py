@@ -51,7 +51,8 @@ job_uses = st.builds(
 )
 records = st.builds(
     StepRecord, st.integers(0, 2**31), st.sampled_from(StepKind), words, st.dictionaries(words, scalars, max_size=5), st.integers(0, 99),
-    st.sampled_from(Status), st.none() | words, words, counts, counts, st.lists(words, max_size=3).map(tuple), st.none() | st.integers(-1, 255),
+    st.sampled_from(Status), st.none() | words, words, counts, counts,
+    st.lists(words, max_size=3).map(tuple), st.none() | st.integers(-1, 255),
     st.lists(measurements, max_size=3, unique_by=lambda each: (each.host, each.job, each.direction)).map(tuple),
     st.lists(job_uses, max_size=3).map(tuple), st.lists(series, max_size=2).map(tuple), st.lists(series, max_size=2).map(tuple),
     st.dictionaries(words, amounts, max_size=3), st.lists(words, max_size=3).map(tuple), st.dictionaries(words, scalars, max_size=3),

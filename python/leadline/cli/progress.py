@@ -12,6 +12,7 @@ from typing import TextIO
 import click
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -134,7 +135,9 @@ class LiveScreen:
         head = Text.assemble(("leadline ", "bold"), where, (failed, "red"))
         parts: list[RenderableType] = [
             head,
-            ProgressBar(total=tally.steps, completed=tally.finished, width=60),
+            Padding(
+                ProgressBar(total=tally.steps, completed=tally.finished, width=60)
+            ),  # the bar ends no line itself
             self._current(),
             self._table(),
         ]

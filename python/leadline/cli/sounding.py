@@ -167,11 +167,9 @@ def finish(path: Path) -> None:
 
 
 def _target(directory: Path, plan: FixedPlan) -> Target:
-    return WorkDirectory(directory, forecast(plan.steps).space_bytes, _job_file_names(plan))
-
-
-def _job_file_names(plan: FixedPlan) -> frozenset[str]:
-    return frozenset(step.section for step in plan.steps if step.section)
+    sections = frozenset(step.section for step in plan.steps if step.section)
+    named = frozenset(name for step in plan.steps for name in step.options.get("filename", "").split(":"))
+    return WorkDirectory(directory, forecast(plan.steps).space_bytes, sections, named - {""})
 
 
 def _manifest(sounding: Sounding, directory: Path) -> Manifest:

@@ -76,8 +76,8 @@ def quick_campaign(minutes: float, facts: DirectoryFacts, seed: int) -> Campaign
     shape, window = _richest(minutes * 60, facts.free_bytes)
     common = {
         "ioengine": facts.ioengines[0], "direct": facts.direct, "size": shape.file_bytes(facts.free_bytes),
-        "iodepth": list(shape.iodepths),
-        "numjobs": list(shape.numjobs), "ramp": RAMP_SECONDS, "runtime": window, "repeats": shape.repeats, "cache": "as is" if facts.direct else "cold",
+        "iodepth": list(shape.iodepths), "numjobs": list(shape.numjobs), "ramp": RAMP_SECONDS, "runtime": window,
+        "repeats": shape.repeats, "cache": "as is" if facts.direct else "cold",
     }  # fmt: skip
     return Campaign(
         name="quick",

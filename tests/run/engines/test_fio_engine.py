@@ -97,7 +97,8 @@ def job(number_of_bytes: int = 65536, operations: int = 16, error: int = 0) -> d
         "bins": {"1000": operations},
     }
     read = {
-        "io_bytes": number_of_bytes, "total_ios": operations, "runtime": 10, "slat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0},
+        "io_bytes": number_of_bytes, "total_ios": operations, "runtime": 10,
+        "slat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0},
         "clat_ns": latency, "lat_ns": latency,
     }  # fmt: skip
     return {

@@ -184,6 +184,19 @@ def test_only_files_that_fio_named_after_a_section_are_removed(work_directory: P
     assert sorted(entry.name for entry in work_directory.iterdir()) == sorted([*kept, "seq.read.5.5"])
 
 
+def test_a_file_that_a_job_file_names_is_removed_unless_it_was_there_before(work_directory: Path) -> None:
+    (work_directory / MARKER).touch()
+    (work_directory / "mine.bin").write_text("x")
+    target = WorkDirectory(
+        work_directory, file_names=frozenset({"data.bin", "mine.bin", "never.bin", "folder"})
+    )
+    target.prepare()
+    (work_directory / "data.bin").write_text("fio's")
+    (work_directory / "folder").mkdir()
+    target.clean_up()
+    assert sorted(entry.name for entry in work_directory.iterdir()) == ["folder", "mine.bin"]
+
+
 def test_space_is_checked_with_a_twentieth_to_spare(work_directory: Path) -> None:
     free = os.statvfs(work_directory).f_bavail * os.statvfs(work_directory).f_frsize
     check_space(work_directory, int(free * 0.5))

@@ -22,11 +22,18 @@ MARKER = ".leadline"
 class WorkDirectory:
     """The local-directory target: any path of this machine, also one where something is mounted further up."""
 
-    def __init__(self, path: Path, space_bytes: int = 0, sections: frozenset[str] = frozenset()) -> None:
-        """`sections` are those of a user's job file: fio names its files after them, `section.job.file`."""
+    def __init__(
+        self,
+        path: Path,
+        space_bytes: int = 0,
+        sections: frozenset[str] = frozenset(),
+        file_names: frozenset[str] = frozenset(),
+    ) -> None:
+        """Of a user's job file: its `sections`, after which fio names files (`section.job.file`), and the `file_names` in it."""
         self._path = path
         self._space_bytes = space_bytes
         self._sections = sections
+        self._file_names = file_names
         self._device: int | None = None
         self._marker: IO[str] | None = None
 
@@ -38,6 +45,7 @@ class WorkDirectory:
             path
         )  # left by a leadline that was killed: they are ours and would count as used space
         check_space(path, self._space_bytes)
+        self._file_names -= {entry.name for entry in path.iterdir()}  # what was there is not ours to remove
         self._path, self._device = path, path.stat().st_dev
         return path
 
@@ -78,6 +86,7 @@ class WorkDirectory:
             return
         remove_own_folders(self._path)
         remove_job_files(self._path, self._sections)
+        remove_named_files(self._path, self._file_names)
         (self._path / MARKER).unlink(missing_ok=True)
         if self._marker is not None:
             self._marker.close()
@@ -160,3 +169,10 @@ def remove_job_files(path: Path, sections: frozenset[str]) -> None:
             and not entry.is_symlink()
         ):
             entry.unlink(missing_ok=True)
+
+
+def remove_named_files(path: Path, names: frozenset[str]) -> None:
+    """Removes the files by these names; links and folders are left alone."""
+    for name in names:
+        if (path / name).is_file() and not (path / name).is_symlink():
+            (path / name).unlink(missing_ok=True)

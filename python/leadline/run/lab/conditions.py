@@ -1,0 +1,129 @@
+"""Conditions of a measurement: narrow links, lost packets, slow disks, small clients. All journaled, all undone with the lab.
+
+There is no fixed delay: it needs the netem queueing discipline, which kernels built without modules lack. A token bucket
+delays only under load; a disk held to so many operations a second delays each at iodepth 1.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from leadline.errors import UserError
+from leadline.run.lab.control_groups import ControlGroup, controller_place
+from leadline.run.lab.journal import Journal
+from leadline.run.lab.namespaces import DEVICE
+from leadline.run.lab.network import LabHost
+from leadline.run.lab.rules import OffloadsOff, PacketLoss, Shaper
+from leadline.run.lab.tools import in_groups
+
+BURST_FLOOR_BYTES = 64 * 1024
+"""A packet as veth hands it over; a smaller bucket would let none through."""
+BURST_SECONDS = 0.002
+QUEUE_MS = 20
+CPU_PERIOD_US = 100_000
+
+
+@dataclass(frozen=True)
+class DiskLimits:
+    """What a group may ask of a block device; None leaves it free."""
+
+    read_bytes_per_second: int | None = None
+    write_bytes_per_second: int | None = None
+    read_iops: int | None = None
+    write_iops: int | None = None
+
+
+@dataclass(frozen=True)
+class LimitedGroup:
+    """Control groups under a limit, one a controller."""
+
+    paths: tuple[str, ...]
+
+    def inside(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The command line that runs under the limit."""
+        return in_groups(self.paths, argv)
+
+
+def shape_link(journal: Journal, host: LabHost, bits_per_second: int) -> None:
+    """Both directions of a host's cable."""
+    if bits_per_second <= 0:
+        raise UserError(
+            f"a link cannot be shaped to {bits_per_second} bit/s; give a positive rate, or cut the link"
+        )
+    burst = max(BURST_FLOOR_BYTES, round(bits_per_second / 8 * BURST_SECONDS))
+    for namespace, device in ((host.namespace, DEVICE), (host.switch, host.port)):
+        journal.make(Shaper(namespace, device, bits_per_second, burst, QUEUE_MS))
+
+
+def lose_packets(journal: Journal, host: LabHost, percent: float) -> None:
+    """A share of the packets that a host receives, and of those that it sends."""
+    if not 0 < percent < 100:
+        raise UserError(f"{percent:g} % of packets cannot be lost; give more than 0 and less than 100")
+    for namespace, device in ((host.namespace, DEVICE), (host.switch, host.port)):
+        journal.make(OffloadsOff(namespace, device))
+    journal.make(PacketLoss(host.namespace, DEVICE, max(1, round(percent * 10))))
+
+
+def slow_disk(journal: Journal, name: str, device: Path, limits: DiskLimits) -> LimitedGroup:
+    """A group whose members are held to the limits on that device.
+
+    Under version 1 only I/O that a member submits itself is held back (direct, or its own fsync), not the kernel's later writeback.
+    """
+    place = controller_place("blkio", "io")
+    number = os.stat(device).st_rdev
+    settings = disk_settings(place.version, f"{os.major(number)}:{os.minor(number)}", limits)
+    path = str(place.folder / name)
+    journal.make(ControlGroup(path, settings))
+    return LimitedGroup((path,))
+
+
+def limit_client(
+    journal: Journal, name: str, cores: float | None = None, memory_bytes: int | None = None
+) -> LimitedGroup:
+    """A group that may use so many cores and so much memory: a peak with unlimited resources is no production figure."""
+    wanted = {"cpu": cores, "memory": memory_bytes}
+    paths: list[str] = []
+    for controller, limit in wanted.items():
+        if limit is None:
+            continue
+        place = controller_place(controller)
+        path = str(place.folder / name)
+        setting = client_setting(place.version, controller, limit)
+        if path in paths:  # version 2: one group carries both limits
+            path = str(place.folder / f"{name}-{controller}")
+        journal.make(ControlGroup(path, (setting,)))
+        paths.append(path)
+    return LimitedGroup(tuple(paths))
+
+
+def disk_settings(version: int, device: str, limits: DiskLimits) -> tuple[str, ...]:
+    """The files to write and what (kernel cgroup-v1/blkio-controller.rst, cgroup-v2.rst "io.max")."""
+    names: Mapping[str, tuple[str, str]] = {
+        "read_bytes_per_second": ("blkio.throttle.read_bps_device", "rbps"),
+        "write_bytes_per_second": ("blkio.throttle.write_bps_device", "wbps"),
+        "read_iops": ("blkio.throttle.read_iops_device", "riops"),
+        "write_iops": ("blkio.throttle.write_iops_device", "wiops"),
+    }
+    given = {
+        each.name: value for each in fields(limits) if (value := getattr(limits, each.name)) is not None
+    }
+    if not given or any(value <= 0 for value in given.values()):
+        raise UserError("a slow disk needs at least one limit, and every limit above 0")
+    if version == 1:
+        return tuple(f"{names[key][0]}={device} {value}" for key, value in given.items())
+    return ("io.max=" + " ".join([device, *(f"{names[key][1]}={value}" for key, value in given.items())]),)
+
+
+def client_setting(version: int, controller: str, limit: float) -> str:
+    """The file to write and what."""
+    if limit <= 0:
+        raise UserError(
+            f"a client cannot be limited to {limit:g} of {controller}; give a value above 0 or none"
+        )
+    if controller == "memory":
+        return f"{'memory.limit_in_bytes' if version == 1 else 'memory.max'}={round(limit)}"
+    quota_us = round(limit * CPU_PERIOD_US)
+    return f"cpu.cfs_quota_us={quota_us}" if version == 1 else f"cpu.max={quota_us} {CPU_PERIOD_US}"
