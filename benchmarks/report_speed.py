@@ -23,17 +23,8 @@ from measuring import Claim, Spread, conclude, option_parser, scratch_folder
 
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import Manifest
-from leadline.store.records import (
-    Cell,
-    Direction,
-    JobUse,
-    Latency,
-    Measurement,
-    Series,
-    Status,
-    StepKind,
-    StepRecord,
-)
+from leadline.store.records import Cell, Direction, JobUse, Latency, Measurement, Status, StepKind, StepRecord
+from leadline.store.series import Series, SeriesTable
 from leadline.store.run_folder import RunFolder
 
 BUILD_BOUND_SECONDS, SIZE_BOUND_BYTES, OPEN_BOUND_SECONDS = 5.0, 5_000_000, 2.0
@@ -86,7 +77,7 @@ def record_of(ordinal: int, experiment: str, cell: Cell, random: np.random.Gener
         command=("fio", "--name=leadline", *(f"--{name}={value}" for name, value in cell.items())), exit_code=0,
         measurements=tuple(measured), jobs=tuple(JobUse("local", job, 0.1, 0.2, 50_000, RUNTIME_NS, 0) for job in range(jobs)),
         throughput=(series(direction, "B/s", THROUGHPUT_POINTS, rate, random),),
-        counters=tuple(series(name, unit_of(name), COUNTER_POINTS, level_of(name, rate), random) for name in COUNTERS),
+        counters=SeriesTable.group(series(name, unit_of(name), COUNTER_POINTS, level_of(name, rate), random) for name in COUNTERS),
         totals={f"disk.vda.{direction}_bytes": rate * seconds, "cpu.all.user_seconds": 3.0},
         facts={"caches": "kept", "direct": True, "dataset_bytes": jobs << 30, "engine_cpu_seconds": 0.3 * jobs},
     )  # fmt: skip

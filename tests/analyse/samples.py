@@ -15,11 +15,11 @@ from leadline.store.records import (
     Latency,
     Measurement,
     Scalar,
-    Series,
     Status,
     StepKind,
     StepRecord,
 )
+from leadline.store.series import Series, SeriesTable
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -111,7 +111,7 @@ def record(
             JobUse(part.host, part.job, cpu / 2, cpu / 2, 10, part.runtime_ns, 0) for part in measurements
         ),
         throughput=tuple([steady_series(rate, direction)] if series is None else series),
-        counters=tuple(counters),
+        counters=SeriesTable.group(counters),
         totals={f"disk.vda.{direction}_bytes": float(size_bytes)} if totals is None else totals,
         facts={"dataset_bytes": 64 * GIB, "caches": "dropped"} if facts is None else facts,
         warnings=warnings,

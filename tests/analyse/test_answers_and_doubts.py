@@ -9,7 +9,8 @@ import pytest
 
 from leadline.analyse.analysis import analyse
 from leadline.analyse.results import Answer, Results
-from leadline.store.records import Direction, Series, StepKind, StepRecord
+from leadline.store.records import Direction, StepKind, StepRecord
+from leadline.store.series import Series
 
 from .samples import CLEAN, ENVIRONMENT, GIB, failed, histogram, manifest, measurement, record
 

@@ -7,7 +7,8 @@ import pytest
 from leadline.analyse.analysis import analyse
 from leadline.analyse.machine import read_machine
 from leadline.analyse.results import Reference
-from leadline.store.records import Series, StepKind, StepRecord
+from leadline.store.records import StepKind, StepRecord
+from leadline.store.series import Series
 
 from .samples import CLEAN, ENVIRONMENT, GIB, histogram, manifest, measurement, record
 

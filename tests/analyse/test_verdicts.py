@@ -12,7 +12,8 @@ import pytest
 from leadline.analyse.analysis import analyse
 from leadline.analyse.results import CellResult, VerdictName
 from leadline.store.histogram import Histogram
-from leadline.store.records import Direction, JobUse, Series, StepKind, StepRecord
+from leadline.store.records import Direction, JobUse, StepKind, StepRecord
+from leadline.store.series import Series
 
 from .samples import (
     CLEAN,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leadline.errors import UserError
 from leadline.formats import fio_json, fio_log
-from leadline.store.records import Series
+from leadline.store.series import Series
 
 
 def moved_bytes(series: Series, begin_ns: int) -> float:

@@ -13,16 +13,8 @@ from hypothesis import strategies as st
 
 from leadline.store.database import Database
 from leadline.store.histogram import Histogram
-from leadline.store.records import (
-    Direction,
-    JobUse,
-    Latency,
-    Measurement,
-    Series,
-    Status,
-    StepKind,
-    StepRecord,
-)
+from leadline.store.records import Direction, JobUse, Latency, Measurement, Status, StepKind, StepRecord
+from leadline.store.series import Series, SeriesTable
 
 counts = st.integers(0, 2**62)
 amounts = st.floats(0, 1e18, allow_nan=False)
@@ -54,7 +46,7 @@ records = st.builds(
     st.sampled_from(Status), st.none() | words, words, counts, counts,
     st.lists(words, max_size=3).map(tuple), st.none() | st.integers(-1, 255),
     st.lists(measurements, max_size=3, unique_by=lambda each: (each.host, each.job, each.direction)).map(tuple),
-    st.lists(job_uses, max_size=3).map(tuple), st.lists(series, max_size=2).map(tuple), st.lists(series, max_size=2).map(tuple),
+    st.lists(job_uses, max_size=3).map(tuple), st.lists(series, max_size=2).map(tuple), st.lists(series, max_size=4).map(SeriesTable.group),
     st.dictionaries(words, amounts, max_size=3), st.lists(words, max_size=3).map(tuple), st.dictionaries(words, scalars, max_size=3),
 )  # fmt: skip
 
@@ -73,7 +65,7 @@ def comparable(value: Any) -> Any:
         return (value.values_ns.tolist(), value.counts.tolist())
     if isinstance(value, Latency | Measurement | StepRecord | Series | JobUse):
         return {name: comparable(part) for name, part in vars(value).items()}
-    return [comparable(each) for each in value] if isinstance(value, tuple | list) else value
+    return [comparable(each) for each in value] if isinstance(value, tuple | list | SeriesTable) else value
 
 
 @given(records)

@@ -15,8 +15,9 @@ from leadline.errors import UserError
 from leadline.store.database import Database
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import FORMAT_VERSION, Manifest
-from leadline.store.records import Direction, Latency, Measurement, Series, Status, StepKind, StepRecord
+from leadline.store.records import Direction, Latency, Measurement, Status, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
+from leadline.store.series import Series, SeriesTable
 
 MANIFEST = Manifest("a run", "campaign", "/data", "2026-01-01T00:00:00+00:00", "0.1", seed=3, scale_effects=("x became y",),
                     argv=("leadline", "run"), plan=({"ordinal": 0},), limits={"read": 1e9})  # fmt: skip
@@ -27,7 +28,7 @@ def record(ordinal: int = 0) -> StepRecord:
     return StepRecord(
         ordinal, StepKind.CELL, "e", {"rw": "read", "block_size": 4096}, 0, Status.FINISHED,
         measurements=(Measurement("local", 0, Direction.READ, 10, 40960, 10**9, latency),),
-        counters=(Series("cpu.0.busy_share", "1", [1, 2], [0.5, 0.6]),),
+        counters=SeriesTable.group([Series("cpu.0.busy_share", "1", [1, 2], [0.5, 0.6])]),
     )  # fmt: skip
 
 

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 from leadline.analyse.merge import Trials
-from leadline.store.records import Series, StepRecord
+from leadline.store.records import StepRecord
+from leadline.store.series import SeriesTable
 
 Rule = Callable[[Sequence[float]], float]
+Reduction = Callable[..., Any]
+"""Of numpy, along an axis."""
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -20,22 +26,22 @@ def _mean(values: Sequence[float]) -> float:
 
 
 # Counter without its device -> key in CellResult.resources, over the samples, over devices, over repeats.
-_RULES: dict[str, tuple[str, Rule, Rule, Rule]] = {
-    "cpu.busy_share": ("cpu_busy_share", _mean, _mean, _mean),
-    "cpu.iowait_share": ("cpu_iowait_share", _mean, _mean, _mean),
-    "cpu.steal_share": ("cpu_steal_share", _mean, _mean, _mean),
-    "engine.busy_cores": ("engine_cpu_cores", _mean, sum, _mean),
-    "disk.read_bytes_per_second": ("disk_read_bytes_per_second", _mean, sum, _mean),
-    "disk.write_bytes_per_second": ("disk_write_bytes_per_second", _mean, sum, _mean),
-    "disk.utilisation_share": ("disk_utilisation", _mean, max, _mean),
-    "disk.queue_length": ("disk_queue_length", _mean, sum, _mean),
-    "memory.dirty_bytes": ("dirty_bytes_max", max, max, max),
-    "memory.available_bytes": ("memory_available_bytes_min", min, min, min),
-    "kernel.context_switches_per_second": ("context_switches_per_second", _mean, sum, _mean),
-    "nic.receive_bytes_per_second": ("nic_receive_bytes_per_second", _mean, sum, _mean),
-    "nic.transmit_bytes_per_second": ("nic_transmit_bytes_per_second", _mean, sum, _mean),
-    "tcp.retransmitted_segments_per_second": ("tcp_retransmitted_segments_per_second", _mean, sum, _mean),
-    "pressure.io.some_share": ("io_pressure_share", _mean, _mean, _mean),
+_RULES: dict[str, tuple[str, Reduction, Rule, Rule]] = {
+    "cpu.busy_share": ("cpu_busy_share", np.mean, _mean, _mean),
+    "cpu.iowait_share": ("cpu_iowait_share", np.mean, _mean, _mean),
+    "cpu.steal_share": ("cpu_steal_share", np.mean, _mean, _mean),
+    "engine.busy_cores": ("engine_cpu_cores", np.mean, sum, _mean),
+    "disk.read_bytes_per_second": ("disk_read_bytes_per_second", np.mean, sum, _mean),
+    "disk.write_bytes_per_second": ("disk_write_bytes_per_second", np.mean, sum, _mean),
+    "disk.utilisation_share": ("disk_utilisation", np.mean, max, _mean),
+    "disk.queue_length": ("disk_queue_length", np.mean, sum, _mean),
+    "memory.dirty_bytes": ("dirty_bytes_max", np.max, max, max),
+    "memory.available_bytes": ("memory_available_bytes_min", np.min, min, min),
+    "kernel.context_switches_per_second": ("context_switches_per_second", np.mean, sum, _mean),
+    "nic.receive_bytes_per_second": ("nic_receive_bytes_per_second", np.mean, sum, _mean),
+    "nic.transmit_bytes_per_second": ("nic_transmit_bytes_per_second", np.mean, sum, _mean),
+    "tcp.retransmitted_segments_per_second": ("tcp_retransmitted_segments_per_second", np.mean, sum, _mean),
+    "pressure.io.some_share": ("io_pressure_share", np.mean, _mean, _mean),
 }
 _OF_MANY = ("disk", "nic")
 
@@ -87,17 +93,24 @@ def _device_bytes(totals: Mapping[str, float], direction: str) -> float | None:
     return sum(counted) if counted else None
 
 
-def _of_counters(counters: Iterable[Series]) -> dict[str, float]:
+def _of_counters(counters: Iterable[SeriesTable]) -> dict[str, float]:
     """One repeat's counters by their name without the device."""
     gathered: dict[str, list[float]] = {}
-    for series in counters:
-        name = _without_device(series.name)
-        if name is not None and series.values:
-            gathered.setdefault(name, []).append(_RULES[name][1](series.values))
+    for table in counters:
+        wanted = _wanted(table.names) if table.times_ns.size else ()
+        levels = {rule: rule(table.values, axis=1).tolist() for rule in {rule for _, _, rule in wanted}}
+        for row, name, rule in wanted:
+            gathered.setdefault(name, []).append(levels[rule][row])
     return {name: _RULES[name][2](values) for name, values in gathered.items()}
 
 
 @lru_cache(maxsize=4096)
+def _wanted(names: tuple[str, ...]) -> tuple[tuple[int, str, Reduction], ...]:
+    """(row, name without the device, rule over the samples) of the counters that are summed up."""
+    found = ((row, _without_device(name)) for row, name in enumerate(names))
+    return tuple((row, name, _RULES[name][1]) for row, name in found if name is not None)
+
+
 def _without_device(name: str) -> str | None:
     """ "disk.vda.read_bytes_per_second" -> "disk.read_bytes_per_second"; None for what is not summed up."""
     owner, _, rest = name.partition(".")

@@ -14,7 +14,8 @@ from typing import Any
 
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import Manifest
-from leadline.store.records import Cell, Direction, Series
+from leadline.store.records import Cell, Direction
+from leadline.store.series import Series
 
 METRICS = ("bandwidth", "iops", "mean", "p50", "p90", "p99", "p99.9")
 """The metrics of a cell, in the order in which they are shown; all from "mean" on are latencies."""

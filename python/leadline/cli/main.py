@@ -22,6 +22,7 @@ COMMANDS = {
     "show": "Show a run in the terminal.",
     "export": "Write a run's cells as Parquet, CSV or JSON.",
     "import": "Read other tools' results: fio JSON, bench-fio trees, grids, perftest.",
+    "lab": "Bring up filesystems to measure, and take them down again.",
     "doctor": "What this machine can and cannot measure, and why.",
     "schema": "Print the JSON schema of campaigns.",
 }

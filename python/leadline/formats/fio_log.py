@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.formats.fields import FormatError, shown
-from leadline.store.records import Direction, Series
+from leadline.store.records import Direction
+from leadline.store.series import Series
 
 DIRECTIONS = {0: Direction.READ, 1: Direction.WRITE, 2: Direction.TRIM}
 """fio's data directions; others (3 = sync) move no data."""

@@ -20,7 +20,8 @@ from leadline.formats import fio_json, fio_log
 from leadline.formats.fio_json import FioJob, FioOutput
 from leadline.formats.fio_options import cell_of, duration_of
 from leadline.importers.sources import Source
-from leadline.store.records import Scalar, Series, Status, StepKind, StepRecord
+from leadline.store.records import Scalar, Status, StepKind, StepRecord
+from leadline.store.series import Series
 
 FLUSHES = ("end_fsync", "fsync_on_close", "fio.fsync", "fio.fdatasync", "fio.sync")
 SHORTEST_SHARE = 0.9

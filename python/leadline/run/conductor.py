@@ -25,6 +25,7 @@ from leadline.run.observe.counters import CounterSampler
 from leadline.run.seams import Completed, Engine, Host, Invocation, Now, Outcome, Target
 from leadline.store.records import Status, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
+from leadline.store.series import SeriesTable
 
 
 class Watcher(Protocol):
@@ -152,7 +153,7 @@ class Conductor:
             record = _record(step, invocation, completed, outcome, started)
             record = replace(
                 record,
-                counters=tuple(sampler.series()),
+                counters=SeriesTable.group(sampler.series()),
                 totals=sampler.totals(),
                 warnings=(*record.warnings, *sampler.notes()),
                 facts={**facts, **record.facts},

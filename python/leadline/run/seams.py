@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from leadline.plan.steps import Step
-from leadline.store.records import JobUse, Measurement, Series
+from leadline.store.records import JobUse, Measurement
+from leadline.store.series import Series
 
 
 @dataclass(frozen=True)

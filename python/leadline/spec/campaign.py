@@ -140,7 +140,25 @@ class Experiment(_Strict):
 class Target(_Strict):
     """Where the files lie. The command line's directory wins."""
 
-    directory: str | None = None
+    directory: str | None = Field(None, description="a directory to measure: empty, or leadline's own")
+    name: str | None = Field(
+        None, description="a target of the lab, brought up before and taken down after (leadline lab list)"
+    )
+    filesystem: str | None = Field(
+        None,
+        min_length=1,
+        description='what must be mounted there, as in the mount table ("nfs4", "fuse.juicefs", "lustre"); checked before each step',
+    )
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Target:
+        if self.name is not None and self.directory is not None:
+            raise ValueError("has both `name` and `directory`; measure a target of the lab or a directory")
+        if self.name is not None and self.filesystem is not None:
+            raise ValueError(
+                "has `filesystem` beside `name`; a target of the lab knows its own, so take it out"
+            )
+        return self
 
 
 class Limits(_Strict):
@@ -167,6 +185,6 @@ class Campaign(_Strict):
     noise_repeats: int = Field(
         3, ge=0, description="A/A repeats of the first cell: this machine's noise floor; 0 leaves it out"
     )
-    target: Target = Target()
+    target: Target = Field(default_factory=lambda: Target.model_validate({}))
     limits: Limits = Limits()
     experiment: tuple[Experiment, ...] = Field(min_length=1)

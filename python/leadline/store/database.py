@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import gc
 import sqlite3
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from leadline.errors import UserError
-from leadline.store.histogram import Histogram
 from leadline.store.manifest import FORMAT_VERSION
-from leadline.store.records import (
-    Direction,
-    JobUse,
-    Latency,
-    Measurement,
-    Series,
-    Status,
-    StepKind,
-    StepRecord,
-)
+from leadline.store.records import StepRecord
+from leadline.store.rows import READERS, Row, measurements_of, record_of, rows_of
 
 APPLICATION_ID = 0x6C656164
-LATENCY_KINDS = ("latency", "submission", "completion", "service", "lag")
 
 
 class Database:
@@ -84,10 +73,9 @@ class Database:
             with self._connection:
                 self._connection.execute("PRAGMA foreign_keys = ON")
                 self._connection.execute("DELETE FROM step WHERE ordinal = ?", (record.ordinal,))
-                for table, rows in _rows(record).items():
-                    for row in rows:
-                        marks = ", ".join("?" * len(row))
-                        self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+                for table, row in rows_of(record):
+                    marks = ", ".join("?" * len(row))
+                    self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
         except sqlite3.Error as error:
             raise UserError(
                 f"step {record.ordinal} could not be saved in {self.path} ({error}); make room and resume: finished steps are safe"
@@ -96,14 +84,20 @@ class Database:
     def records(self) -> list[StepRecord]:
         """All steps in the order of the plan."""
         try:
-            latencies = self._grouped("latency", _latency_of)
-            measurements = self._grouped("measurement", lambda row: _measurement_of(row, latencies[row[0]]))
-            jobs = self._grouped("job_use", lambda row: JobUse(*row[1:]))
-            series = self._grouped("series", lambda row: (row[1], _series_of(row)))
-            steps = self._connection.execute("SELECT * FROM step ORDER BY ordinal").fetchall()
-            return [_record_of(row, measurements[row[0]], jobs[row[0]], series[row[0]]) for row in steps]
-        except (sqlite3.Error, ValueError, TypeError, zlib.error) as error:
+            with _few_collections():
+                parts = {table: self._grouped(table, reader) for table, reader in READERS.items()}
+                return [
+                    self._assembled(row, parts)
+                    for row in self._connection.execute("SELECT * FROM step ORDER BY ordinal")
+                ]
+        except (sqlite3.Error, ValueError, TypeError, KeyError, zlib.error) as error:
             raise self._damaged(error) from None
+
+    def _assembled(self, row: Row, parts: Mapping[str, Mapping[int, list[Any]]]) -> StepRecord:
+        own = {table: groups.get(row[0], []) for table, groups in parts.items()}
+        return record_of(
+            row, measurements_of(own["measurement"], own["latency"]), own["job_use"], own["series"]
+        )
 
     def finished_ordinals(self) -> set[int]:
         """The steps that need not be run again: finished ones and failed ones, which are results too."""
@@ -122,119 +116,12 @@ class Database:
         return groups
 
 
-def _rows(record: StepRecord) -> dict[str, list[tuple[Any, ...]]]:
-    step = (
-        record.ordinal, record.kind, record.experiment, json.dumps(dict(record.cell)), record.repeat, record.status, record.reason,
-        record.engine, record.started_unix_ns, record.wall_ns, json.dumps(record.command), record.exit_code,
-        json.dumps(dict(record.totals)), json.dumps(record.warnings), json.dumps(dict(record.facts)),
-    )  # fmt: skip
-    return {
-        "step": [step],
-        "measurement": [
-            (
-                record.ordinal,
-                each.host,
-                each.job,
-                each.direction,
-                each.operations,
-                each.size_bytes,
-                each.runtime_ns,
-            )
-            for each in record.measurements
-        ],
-        "latency": [row for each in record.measurements for row in _latency_rows(record.ordinal, each)],
-        "job_use": [
-            (
-                record.ordinal,
-                use.host,
-                use.job,
-                use.user_cpu_share,
-                use.system_cpu_share,
-                use.context_switches,
-                use.runtime_ns,
-                use.error,
-            )
-            for use in record.jobs
-        ],
-        "series": [
-            (
-                record.ordinal,
-                family,
-                each.name,
-                each.unit,
-                np.array(each.times_ns, "<i8").tobytes(),
-                np.array(each.values, "<f8").tobytes(),
-            )
-            for family, group in (("throughput", record.throughput), ("counter", record.counters))
-            for each in group
-        ],
-    }
-
-
-def _latency_rows(ordinal: int, measurement: Measurement) -> Iterable[tuple[Any, ...]]:
-    for kind in LATENCY_KINDS:
-        latency: Latency | None = getattr(measurement, kind)
-        if latency is None:
-            continue
-        yield (
-            ordinal, measurement.host, measurement.job, measurement.direction, kind, latency.count, latency.mean_ns, latency.min_ns,
-            latency.max_ns, latency.standard_deviation_ns, latency.histogram.to_bytes() if latency.histogram else None,
-            json.dumps(dict(latency.stated_percentiles_ns)),
-        )  # fmt: skip
-
-
-def _latency_of(row: tuple[Any, ...]) -> tuple[tuple[str, int, str], str, Latency]:
-    _, host, job, direction, kind, count, mean, smallest, largest, deviation, blob, stated = row
-    histogram = Histogram.from_bytes(blob) if blob is not None else None
-    return (
-        (host, job, direction),
-        kind,
-        Latency(count, mean, smallest, largest, deviation, histogram, json.loads(stated)),
-    )
-
-
-def _measurement_of(
-    row: tuple[Any, ...], latencies: Sequence[tuple[tuple[str, int, str], str, Latency]]
-) -> Measurement:
-    _, host, job, direction, operations, size_bytes, runtime_ns = row
-    kinds = {kind: latency for owner, kind, latency in latencies if owner == (host, job, direction)}
-    if "latency" not in kinds:
-        raise ValueError(f"the measurement of job {job} of step {row[0]} has no latency")
-    return Measurement(host, job, Direction(direction), operations, size_bytes, runtime_ns, **kinds)
-
-
-def _series_of(row: tuple[Any, ...]) -> Series:
-    _, _, name, unit, times, values = row
-    return Series(name, unit, np.frombuffer(times, "<i8").tolist(), np.frombuffer(values, "<f8").tolist())
-
-
-def _record_of(
-    row: tuple[Any, ...],
-    measurements: list[Measurement],
-    jobs: list[JobUse],
-    series: list[tuple[str, Series]],
-) -> StepRecord:
-    (
-        ordinal,
-        kind,
-        experiment,
-        cell,
-        repeat,
-        status,
-        reason,
-        engine,
-        started,
-        wall,
-        command,
-        exit_code,
-        totals,
-        warnings,
-        facts,
-    ) = row
-    return StepRecord(
-        ordinal=ordinal, kind=StepKind(kind), experiment=experiment, cell=json.loads(cell), repeat=repeat, status=Status(status),
-        reason=reason, engine=engine, started_unix_ns=started, wall_ns=wall, command=tuple(json.loads(command)), exit_code=exit_code,
-        measurements=tuple(measurements), jobs=tuple(jobs), throughput=tuple(each for family, each in series if family == "throughput"),
-        counters=tuple(each for family, each in series if family == "counter"), totals=json.loads(totals),
-        warnings=tuple(json.loads(warnings)), facts=json.loads(facts),
-    )  # fmt: skip
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """No cycle collections while hundreds of thousands of records are made, none of which are in a cycle, nor over them later."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from leadline.store.histogram import Histogram
+from leadline.store.series import Series, SeriesTable
 
 Scalar = str | int | float | bool
 Cell = Mapping[str, Scalar]
@@ -89,16 +90,6 @@ class JobUse:
 
 
 @dataclass(frozen=True)
-class Series:
-    """A quantity over time: `times_ns` since the step's start, monotonic; values are rates or gauges as `unit` says."""
-
-    name: str
-    unit: str
-    times_ns: list[int]
-    values: list[float]
-
-
-@dataclass(frozen=True)
 class StepRecord:
     """Everything one step left behind."""
 
@@ -120,7 +111,7 @@ class StepRecord:
     jobs: tuple[JobUse, ...] = ()
     throughput: tuple[Series, ...] = ()
     """Bytes per second of all jobs together: names "read" and "write"."""
-    counters: tuple[Series, ...] = ()
+    counters: tuple[SeriesTable, ...] = ()
     """Resource use beside the step, a sample a second (run/observe/counters.py gives the names)."""
     totals: Mapping[str, float] = field(default_factory=dict)
     """Counter differences over the step's window, e.g. "disk.vda.read_bytes"."""

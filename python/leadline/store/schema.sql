@@ -21,9 +21,10 @@ CREATE TABLE job_use (
     ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, host TEXT NOT NULL, job INTEGER NOT NULL, user_cpu_share REAL NOT NULL,
     system_cpu_share REAL NOT NULL, context_switches INTEGER NOT NULL, runtime_ns INTEGER NOT NULL, error INTEGER NOT NULL
 );
--- family: throughput, counter; the arrays are little-endian int64 and float64
+-- family: throughput, counter. One row holds all series with the same times: names and units as JSON lists, times as
+-- little-endian int64, values as little-endian float64, series after series.
 CREATE TABLE series (
-    ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, family TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL,
+    ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, family TEXT NOT NULL, names TEXT NOT NULL, units TEXT NOT NULL,
     times_ns BLOB NOT NULL, series_values BLOB NOT NULL
 );
 CREATE INDEX measurement_of_step ON measurement (ordinal);

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,6 +120,22 @@ def test_an_interrupt_between_two_commands_keeps_the_next_one_from_starting(
     completed = run("touch started; sleep 5", host=host)
     assert completed.interrupted
     assert not (tmp_path / "started").exists()
+
+
+def test_an_interrupt_while_a_command_is_being_started_ends_it(
+    run: Callable[..., Completed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, start = LocalHost(), subprocess.Popen
+
+    def interrupted_start(*arguments: Any, **settings: Any) -> Any:
+        process = start(*arguments, **settings)
+        host.interrupt()
+        return process
+
+    monkeypatch.setattr("leadline.run.hosts.local.subprocess.Popen", interrupted_start)
+    begun = time.monotonic()
+    assert run("sleep 15", host=host).interrupted
+    assert time.monotonic() - begun < 10
 
 
 def test_a_command_that_does_not_exist_is_a_reason_and_no_exception(tmp_path: Path) -> None:

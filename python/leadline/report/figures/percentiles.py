@@ -18,11 +18,8 @@ def percentile_charts(results: Sequence[Results]) -> list[Chart]:
     families: dict[tuple[str, str], list[Curve]] = {}
     for curve in curves:
         families.setdefault((curve.test, curve.axis), []).append(curve)
-    return [
-        percentile_chart(curve, phrase(curve, varying_dimensions(family)))
-        for family in families.values()
-        for curve in family
-    ]
+    named = [(family, varying_dimensions(family)) for family in families.values()]
+    return [percentile_chart(curve, phrase(curve, names)) for family, names in named for curve in family]
 
 
 def percentile_chart(curve: Curve, held: str) -> Chart:

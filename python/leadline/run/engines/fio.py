@@ -15,7 +15,8 @@ from leadline.plan.steps import Step
 from leadline.run.engines.fio_capabilities import check_ioengine, check_options, installed_fio
 from leadline.run.seams import Completed, Invocation, Now, Outcome
 from leadline.spec.settings import SETTINGS
-from leadline.store.records import Cell, Measurement, Scalar, Series
+from leadline.store.records import Cell, Measurement, Scalar
+from leadline.store.series import Series
 
 RESULT = "fio.json"
 LOG_POINTS = 40

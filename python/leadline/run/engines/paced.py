@@ -17,7 +17,8 @@ from leadline.run.engines.engine_process import invocation_of, result_of
 from leadline.run.layouts import layout_files
 from leadline.run.seams import Completed, Invocation, Now, Outcome
 from leadline.store.histogram import Histogram
-from leadline.store.records import Direction, Latency, Measurement, Series
+from leadline.store.records import Direction, Latency, Measurement
+from leadline.store.series import Series
 
 DRAIN_LIMIT_NS = 2_000_000_000
 KEPT_FACTS = ("scheduled", "served", "unserved", "offered_rate_per_second", "achieved_rate_per_second")

@@ -38,9 +38,10 @@ class DiskLimits:
 
 @dataclass(frozen=True)
 class LimitedGroup:
-    """Control groups under a limit, one a controller."""
+    """Control groups under a limit: one a controller under version 1, a single one under version 2."""
 
     paths: tuple[str, ...]
+    version: int
 
     def inside(self, argv: Sequence[str]) -> tuple[str, ...]:
         """The command line that runs under the limit."""
@@ -67,36 +68,35 @@ def lose_packets(journal: Journal, host: LabHost, percent: float) -> None:
     journal.make(PacketLoss(host.namespace, DEVICE, max(1, round(percent * 10))))
 
 
-def slow_disk(journal: Journal, name: str, device: Path, limits: DiskLimits) -> LimitedGroup:
-    """A group whose members are held to the limits on that device.
+def limit(
+    journal: Journal,
+    name: str,
+    cores: float | None = None,
+    memory_bytes: int | None = None,
+    disks: Mapping[Path, DiskLimits] | None = None,
+) -> LimitedGroup:
+    """A group held to so many cores, so much memory, and to limits on block devices.
 
     Under version 1 only I/O that a member submits itself is held back (direct, or its own fsync), not the kernel's later writeback.
     """
-    place = controller_place("blkio", "io")
-    number = os.stat(device).st_rdev
-    settings = disk_settings(place.version, f"{os.major(number)}:{os.minor(number)}", limits)
-    path = str(place.folder / name)
-    journal.make(ControlGroup(path, settings))
-    return LimitedGroup((path,))
-
-
-def limit_client(
-    journal: Journal, name: str, cores: float | None = None, memory_bytes: int | None = None
-) -> LimitedGroup:
-    """A group that may use so many cores and so much memory: a peak with unlimited resources is no production figure."""
-    wanted = {"cpu": cores, "memory": memory_bytes}
-    paths: list[str] = []
-    for controller, limit in wanted.items():
-        if limit is None:
-            continue
-        place = controller_place(controller)
-        path = str(place.folder / name)
-        setting = client_setting(place.version, controller, limit)
-        if path in paths:  # version 2: one group carries both limits
-            path = str(place.folder / f"{name}-{controller}")
-        journal.make(ControlGroup(path, (setting,)))
-        paths.append(path)
-    return LimitedGroup(tuple(paths))
+    settings: dict[str, list[str]] = {}
+    version = 1
+    for controller, value in {"cpu": cores, "memory": memory_bytes}.items():
+        if value is not None:
+            place = controller_place(controller)
+            settings.setdefault(str(place.folder / name), []).append(
+                client_setting(place.version, controller, value)
+            )
+            version = place.version
+    for device, limits in (disks or {}).items():
+        place = controller_place("blkio", "io")
+        number = device.stat().st_rdev
+        held = disk_settings(place.version, f"{os.major(number)}:{os.minor(number)}", limits)
+        settings.setdefault(str(place.folder / name), []).extend(held)
+        version = place.version
+    for path, lines in settings.items():
+        journal.make(ControlGroup(path, tuple(lines)))
+    return LimitedGroup(tuple(settings), version)
 
 
 def disk_settings(version: int, device: str, limits: DiskLimits) -> tuple[str, ...]:
@@ -107,9 +107,7 @@ def disk_settings(version: int, device: str, limits: DiskLimits) -> tuple[str, .
         "read_iops": ("blkio.throttle.read_iops_device", "riops"),
         "write_iops": ("blkio.throttle.write_iops_device", "wiops"),
     }
-    given = {
-        each.name: value for each in fields(limits) if (value := getattr(limits, each.name)) is not None
-    }
+    given = {each.name: value for each in fields(limits) if (value := getattr(limits, each.name)) is not None}
     if not given or any(value <= 0 for value in given.values()):
         raise UserError("a slow disk needs at least one limit, and every limit above 0")
     if version == 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 NAMED_AT_MOST = 3
@@ -40,7 +39,7 @@ def _uses(process: Path, point: Path) -> bool:
 
 def _below(link: Path, point: Path) -> bool:
     try:
-        return Path(os.readlink(link)).is_relative_to(point)
+        return link.readlink().is_relative_to(point)
     except OSError:
         return False
 

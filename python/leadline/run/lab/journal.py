@@ -57,7 +57,7 @@ class Journal:
             )
         number = secrets.token_hex(6)
         kind = f"{type(resource).__module__.removeprefix(PACKAGE + '.')}.{type(resource).__name__}"
-        self._write(number, "intended", kind=kind, fields=asdict(resource))  # type: ignore[call-overload]
+        self._write(number, "intended", kind=kind, fields=asdict(resource))
         return number
 
     def perform(self, number: str, resource: Resource) -> None:
@@ -73,6 +73,11 @@ class Journal:
     def recorder(self, number: str) -> Record:
         """Writes the identity of an entry; the last one written counts."""
         return lambda identity: self._write(number, "identified", identity=identity)
+
+    def identity(self, number: str) -> str | None:
+        """What was recorded last for an entry that is not undone."""
+        entry = self.entry(number)
+        return entry.identity if entry else None
 
     def keep(self, child: subprocess.Popen[Any]) -> None:
         """Remembered, so that it is reaped when it has ended."""

@@ -75,7 +75,7 @@ class Process:
 
     def crew(self, identity: str) -> list[str]:
         """The identities of the process and of all its descendants."""
-        pids = members(Path(self.groups[0])) if self.groups else [int(identity.split(":")[0])]
+        pids = members(Path(self.groups[0])) if self.groups else [int(identity.partition(":")[0])]
         return [each for pid in pids if (each := identity_or_none(pid))]
 
 
@@ -99,7 +99,7 @@ def alive(identity: str) -> bool:
 
 def state(identity: str) -> str | None:
     """The letter of proc_pid_stat(5): R, S, D, T, Z; None when it has ended."""
-    pid = int(identity.split(":")[0])
+    pid = int(identity.partition(":")[0])
     try:
         return _stat(pid)[0] if identity_of(pid) == identity else None
     except OSError:
@@ -109,7 +109,7 @@ def state(identity: str) -> str | None:
 def signal_one(identity: str, number: signal.Signals) -> None:
     """Sends a signal to that very process: the descriptor pins it, so the id cannot be reused under our hand."""
     try:
-        descriptor = os.pidfd_open(int(identity.split(":")[0]))
+        descriptor = os.pidfd_open(int(identity.partition(":")[0]))
     except OSError:
         return
     try:

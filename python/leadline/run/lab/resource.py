@@ -30,6 +30,10 @@ class Ledger(Protocol):
         """Writes an identity for the entry of that number: a restarted process keeps its entry."""
         ...
 
+    def identity(self, number: str) -> str | None:
+        """What was recorded last for that entry; None when nothing was, or when it is undone."""
+        ...
+
     def keep(self, child: Any) -> None:
         """A child process that will have to be reaped."""
         ...

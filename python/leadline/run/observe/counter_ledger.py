@@ -9,7 +9,7 @@ from array import array
 from dataclasses import dataclass, field
 
 from leadline.run.observe.counter_readings import CoreTicks, Reading
-from leadline.store.records import Series
+from leadline.store.series import Series
 
 NANOSECONDS = 1_000_000_000
 TICKS_PER_SECOND = 100

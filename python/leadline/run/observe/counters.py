@@ -19,7 +19,7 @@ from leadline.run.observe.counter_ledger import NANOSECONDS, CounterLedger
 from leadline.run.observe.counter_readings import read_counters
 from leadline.run.observe.engine_clock import EngineClock
 from leadline.run.observe.machine import Machine
-from leadline.store.records import Series
+from leadline.store.series import Series
 
 SHORTEST_POINT = 0.2
 """A last interval shorter than this part of a whole one counts in the totals but makes no point."""

@@ -1,0 +1,68 @@
+"""`leadline lab`: filesystems of one's own to measure, brought up and taken down on one command."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.group("lab")
+def command() -> None:
+    """Bring up filesystems to measure: list, up, status, down."""
+
+
+@command.command("list")
+def list_targets() -> None:
+    """What can be brought up here."""
+    from leadline.run.lab.registry import TARGETS
+
+    width = max(map(len, TARGETS))
+    for name, target in TARGETS.items():
+        click.echo(f"{name:{width}}  {target.summary}")
+
+
+@command.command("up")
+@click.argument("name")
+@click.option("--size", default="4GiB", show_default=True, help="How much its filesystem has to hold.")
+def up(name: str, size: str) -> None:
+    """Bring NAME up and leave it up. Needs root."""
+    from leadline.run.lab.laboratory import Wishes
+    from leadline.run.lab.lifecycle import bring_up
+    from leadline.run.lab.registry import lab_target
+    from leadline.spec.units import parse_size
+
+    target = lab_target(name)
+    ready, seconds = bring_up(name, target, Wishes(parse_size(size)), click.echo)
+    click.echo(f"{name} is up after {seconds:.2f} s: {ready.filesystem} at {ready.directory}")
+    click.echo(f"Measure it: leadline quick {ready.directory}")
+
+
+@command.command("status")
+def status() -> None:
+    """What is up, half-made or in use."""
+    from leadline.run.lab.lifecycle import described
+    from leadline.run.lab.state import known_labs
+
+    labs = known_labs()
+    for state in labs:
+        click.echo(f"{state.name}: {described(state)}")
+    if not labs:
+        click.echo("No lab is up.")
+
+
+@command.command("down")
+@click.argument("name", required=False)
+def down(name: str | None) -> None:
+    """Take NAME down, or all labs: undoes what leadline made, from any state, and nothing else. Needs root."""
+    from leadline.errors import UserError, did_you_mean
+    from leadline.run.lab.lifecycle import check_root, tear_down
+    from leadline.run.lab.state import known_labs
+
+    check_root("leadline lab down")
+    there = [state.name for state in known_labs()]
+    if name is not None and name not in there:
+        up_now = f"up are: {', '.join(there)}" if there else "no lab is up"
+        raise UserError(f"{name} is not up{did_you_mean(name, there)} ({up_now})")
+    for each in [name] if name else there:
+        click.echo(f"{each} is down after {tear_down(each):.2f} s")
+    if not there:
+        click.echo("No lab is up.")
