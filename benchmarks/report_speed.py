@@ -24,8 +24,8 @@ from measuring import Claim, Spread, conclude, option_parser, scratch_folder
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import Manifest
 from leadline.store.records import Cell, Direction, JobUse, Latency, Measurement, Status, StepKind, StepRecord
-from leadline.store.series import Series, SeriesTable
 from leadline.store.run_folder import RunFolder
+from leadline.store.series import Series, SeriesTable
 
 BUILD_BOUND_SECONDS, SIZE_BOUND_BYTES, OPEN_BOUND_SECONDS = 5.0, 5_000_000, 2.0
 RUNTIME_NS = 10_000_000_000

@@ -62,6 +62,19 @@ def test_stored_totals_are_those_that_fio_printed(
         assert [(each[1], each[2]) for each in measurements] == totals  # type: ignore[index, attr-defined]
 
 
+def test_the_command_that_a_report_shows_repeats_the_cell_when_pasted_after_the_run(
+    campaign: Path, work_directory: Path, tmp_path: Path, leadline: Leadline
+) -> None:
+    run = tmp_path / "results"
+    leadline("run", campaign, "--directory", work_directory, "--output", run)
+    cell = json.loads(leadline("show", run, "--json").stdout)["runs"][0]["cells"][0]
+    pasted = subprocess.run(
+        cell["command"], shell=True, capture_output=True, text=True, timeout=30, check=True
+    )
+    printed = json.loads(pasted.stdout)
+    assert sum(job[cell["direction"]]["total_ios"] for job in printed["jobs"]) > 0
+
+
 def test_the_seed_decides_the_order_and_the_offsets(campaign: Path, leadline: Leadline) -> None:
     listed = [leadline("plan", campaign, "--all").stdout for _ in range(2)]
     assert listed[0] == listed[1]

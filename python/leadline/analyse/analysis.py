@@ -111,7 +111,7 @@ def build_cell(trials: Trials, windows: Windows, run: str) -> CellResult:
             for series in trial.record.throughput
             if series.name == direction
         ),
-        command=shlex.join(trials.first.command),
+        command=repeating_command(trials.first),
         ordinals=tuple(trial.record.ordinal for trial in trials.trials),
     )
 
@@ -119,7 +119,7 @@ def build_cell(trials: Trials, windows: Windows, run: str) -> CellResult:
 def find_failures(records: Sequence[StepRecord], run: str) -> list[FailedCell]:
     """Every step that gave no figure, whatever it was for."""
     return [
-        FailedCell(run, record.experiment, record.cell, record.repeat, reason, shlex.join(record.command))
+        FailedCell(run, record.experiment, record.cell, record.repeat, reason, repeating_command(record))
         for record in sorted(records, key=lambda record: record.ordinal)
         if (reason := _failure(record)) is not None
     ]
@@ -168,3 +168,8 @@ def _repeat(record: StepRecord) -> tuple[str, CellKey, int]:
 
 def _name(experiment: str, cell: Mapping[str, Any]) -> tuple[str, CellKey]:
     return experiment, cell_key(cell)
+
+
+def repeating_command(record: StepRecord) -> str:
+    """What repeats the step by hand; where the engine gives none, the command as it ran."""
+    return str(record.facts.get("by_hand") or shlex.join(record.command))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from leadline.cli.sounding import Sounding
 from leadline.errors import UserError
 from leadline.plan.design import design
 from leadline.plan.job_file import check_confined, design_job_file, own_directory, read_job_file
-from leadline.spec.campaign import Campaign
+from leadline.run.lab.registry import lab_target
+from leadline.run.lab.state import lab_state
+from leadline.spec.campaign import Campaign, Target
 from leadline.spec.load import find_campaign, load_campaign
 from leadline.spec.units import parse_fraction
 
@@ -43,12 +47,14 @@ def _of_campaign(
         campaign = campaign.model_copy(update={"scale": parse_fraction(scale)})
     if repeats is not None:
         campaign = _repeated(campaign, repeats)
+    if directory is not None:
+        campaign = _redirected(campaign, directory)
     plan, scaling = design(campaign)
     return Sounding(
         name=campaign.name,
         source="campaign",
         plan=plan,
-        directory=_directory(directory, campaign.target.directory or otherwise, path),
+        directory=_place(campaign.target, otherwise, path),
         campaign=campaign.model_dump(mode="json"),
         seed=campaign.seed,
         scale=str(campaign.scale),
@@ -60,6 +66,24 @@ def _of_campaign(
 def _repeated(campaign: Campaign, repeats: int) -> Campaign:
     experiments = tuple(each.model_copy(update={"repeats": repeats}) for each in campaign.experiment)
     return campaign.model_copy(update={"experiment": experiments})
+
+
+def _redirected(campaign: Campaign, directory: Path) -> Campaign:
+    """The command line's directory wins over the campaign's target, and that is said."""
+    stated = campaign.target
+    if stated.name or stated.directory:
+        instead = f"the lab's {stated.name}" if stated.name else str(stated.directory)
+        click.echo(f"Measuring {directory} (--directory) in place of {instead} (the campaign's target)")
+    target = Target.model_validate({"directory": str(directory), "filesystem": stated.filesystem})
+    return campaign.model_copy(update={"target": target})
+
+
+def _place(target: Target, otherwise: Path | None, path: Path) -> Path:
+    """Where the campaign works; a target of the lab says so itself when it is up, so until then its folder stands for it."""
+    if target.name is None:
+        return _directory(None, target.directory or otherwise, path)
+    lab_target(target.name)
+    return lab_state(target.name).folder
 
 
 def _of_job_file(path: Path, directory: Path | None, repeats: int, otherwise: Path | None) -> Sounding:

@@ -34,9 +34,9 @@ class Ground:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the lab made it of."""
 
-    def target(self, space_bytes: int, sections: frozenset[str]) -> Target:
-        """The safeguards around the directory; the sections are those of a user's job file."""
-        inner = WorkDirectory(self.directory, space_bytes, sections)
+    def target(self, space_bytes: int, sections: frozenset[str], named: frozenset[str]) -> Target:
+        """The safeguards around the directory; sections and file names are those of a user's job file."""
+        inner = WorkDirectory(self.directory, space_bytes, sections, named)
         return Mounted(inner, self.filesystem, filesystem_of) if self.filesystem else inner
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from leadline import __version__
+from leadline.cli.ground import Ground, ground
 from leadline.cli.progress import watching
 from leadline.errors import UserError
 from leadline.plan.forecast import forecast
@@ -32,7 +33,7 @@ from leadline.run.observe.environment import record_environment
 from leadline.run.observe.machine import Machine
 from leadline.run.observe.network_interfaces import interface_names
 from leadline.run.seams import Target
-from leadline.run.targets.work_directory import WorkDirectory, check_directory, check_space
+from leadline.run.targets.work_directory import check_space
 from leadline.store.manifest import Manifest
 from leadline.store.run_folder import RunFolder
 
@@ -58,21 +59,26 @@ class Sounding:
 
 def begin(sounding: Sounding, output: Path | None) -> Path:
     """Checks everything that can be checked before anything is written, then runs; returns the run folder."""
-    directory = check_directory(sounding.directory)
     check_engines(sounding.plan.steps)
-    check_direct(sounding.plan.steps, directory)
-    check_space(directory, forecast(sounding.plan.steps).space_bytes)
-    folder = RunFolder.create(
-        _output_folder(output, sounding.name, directory), _manifest(sounding, directory)
-    )
-    if sounding.job_file is not None:
-        (folder.path / JOB_FILE).write_bytes(sounding.job_file.read_bytes())
-    folder.save_environment(record_environment(directory))
-    try:
-        return carry_out(folder)
-    except UserError:
-        _forget_if_empty(folder)
-        raise
+    path = new_run_folder(output, sounding.name)
+    space_bytes = forecast(sounding.plan.steps).space_bytes
+    with ground(sounding.campaign.get("target", {}), sounding.directory, space_bytes, path) as at:
+        check_direct(sounding.plan.steps, at.directory)
+        check_space(at.directory, space_bytes)
+        _check_outside(path, at.directory)
+        folder = RunFolder.create(path, _manifest(sounding, at.directory))
+        if sounding.job_file is not None:
+            (folder.path / JOB_FILE).write_bytes(sounding.job_file.read_bytes())
+        folder.save_environment(_environment(at))
+        try:
+            return carry_out(folder, at)
+        except UserError:
+            _forget_if_empty(folder)
+            raise
+
+
+def _environment(at: Ground) -> dict[str, Any]:
+    return record_environment(at.directory) | ({"target": dict(at.facts)} if at.facts else {})
 
 
 def _forget_if_empty(folder: RunFolder) -> None:
@@ -91,9 +97,12 @@ def resume(path: Path) -> Path:
     check_engines(steps)
     if any(step.section for step in steps) and not (path / JOB_FILE).is_file():
         raise UserError(f"{path} has lost its {JOB_FILE}, so its sections cannot be run; start a new run")
-    if not folder.environment:  # killed before it was recorded
-        folder.save_environment(record_environment(check_directory(Path(folder.manifest.directory))))
-    return carry_out(folder)
+    target = folder.manifest.campaign.get("target", {})
+    where = Path(folder.manifest.directory)
+    with ground(target, where, forecast(steps).space_bytes, path.resolve()) as at:
+        if not folder.environment:  # killed before it was recorded
+            folder.save_environment(_environment(at))
+        return carry_out(folder, at)
 
 
 def planned_steps(folder: RunFolder) -> tuple[Step, ...]:
@@ -106,18 +115,17 @@ def planned_steps(folder: RunFolder) -> tuple[Step, ...]:
         ) from None
 
 
-def carry_out(folder: RunFolder) -> Path:
+def carry_out(folder: RunFolder, at: Ground) -> Path:
     """Conducts what is left of the plan and writes the report. Exits with 130 when interrupted."""
     plan = FixedPlan(planned_steps(folder))
-    directory = Path(folder.manifest.directory)
     host = LocalHost()
     stop = Stop(host)
     machine = Machine()
     job_file = folder.path / JOB_FILE
     with folder.locked(), _stopping(stop), watching(plan, folder) as watcher:
         conductor = Conductor(
-            planner=plan, folder=folder, engines=ENGINES, host=host, target=_target(directory, plan), watcher=watcher, stop=stop,
-            devices=disk_names_under(machine, directory), interfaces=interface_names(machine),
+            planner=plan, folder=folder, engines=ENGINES, host=host, target=_target(at, plan), watcher=watcher, stop=stop,
+            devices=disk_names_under(machine, at.directory), interfaces=interface_names(machine),
             job_file=job_file if job_file.exists() else None,
         )  # fmt: skip
         interrupted = _conducted(conductor, watcher)
@@ -166,10 +174,10 @@ def finish(path: Path) -> None:
     click.echo(f"Run:     {path}")
 
 
-def _target(directory: Path, plan: FixedPlan) -> Target:
+def _target(at: Ground, plan: FixedPlan) -> Target:
     sections = frozenset(step.section for step in plan.steps if step.section)
     named = frozenset(name for step in plan.steps for name in step.options.get("filename", "").split(":"))
-    return WorkDirectory(directory, forecast(plan.steps).space_bytes, sections, named - {""})
+    return at.target(forecast(plan.steps).space_bytes, sections, named - {""})
 
 
 def _manifest(sounding: Sounding, directory: Path) -> Manifest:
@@ -196,14 +204,12 @@ def new_run_folder(output: Path | None, name: str) -> Path:
     return (output or Path("runs") / f"{stamp}-{plain}-{os.getpid()}").resolve()
 
 
-def _output_folder(output: Path | None, name: str, directory: Path) -> Path:
-    """Never inside the directory that is measured."""
-    path = new_run_folder(output, name)
+def _check_outside(path: Path, directory: Path) -> None:
+    """Results never lie inside the directory that is measured."""
     if path.is_relative_to(directory):
         raise UserError(
             f"the results would lie inside {directory}, which is being measured; give another folder with --output"
         )
-    return path
 
 
 @contextmanager

@@ -6,6 +6,7 @@ happens to leadline costs at most the step in flight.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tempfile
 import time
@@ -183,6 +184,8 @@ def _record(
 ) -> StepRecord:
     reason = completed.reason or _hung(step, completed) or outcome.reason
     facts = dict(outcome.facts)
+    if invocation.by_hand:
+        facts["by_hand"] = shlex.join(invocation.by_hand)
     if completed.cpu_seconds is not None:
         facts["engine_cpu_seconds"] = completed.cpu_seconds
     return StepRecord(

@@ -25,6 +25,8 @@ class Invocation:
     """An own, empty folder for what the engine writes beside the data."""
     working_directory: Path
     timeout_seconds: float
+    by_hand: tuple[str, ...] = ()
+    """The same for a person to repeat in the user's directory: without folders that are gone when the step is over."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -118,4 +118,5 @@ class StepRecord:
     warnings: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What was so when it ran. Known keys: caches ("dropped" | "kept" | "drop not permitted"), caches_reason,
-    dataset_bytes, direct, buffered_without_flush (bool), expected_bytes, engine_cpu_seconds, interrupted (bool)."""
+    dataset_bytes, direct, buffered_without_flush (bool), expected_bytes, engine_cpu_seconds, interrupted (bool),
+    by_hand (the command for a person to repeat the step)."""

@@ -32,16 +32,25 @@ def options_of(step: Step) -> list[str]:
     return list(argv[1:])
 
 
-def test_a_cells_command_line_says_everything_so_that_it_can_be_repeated_by_hand(
+def test_a_cells_command_line_says_everything_(
     step: Callable[..., Step],
 ) -> None:
     cell = {"ioengine": "libaio", "direct": True, "iodepth": 16, "numjobs": 4, "ramp": 0.5, "runtime": 1.5}
     assert options_of(step(cell=cell, seed=7)) == [
         "--name=leadline", f"--directory={DATA}", "--filename_format=$jobnum.$filenum", "--rw=randread", "--bs=4096", "--iodepth=16",
         "--numjobs=4", "--ioengine=libaio", "--direct=1", "--size=65536", "--nrfiles=1", "--ramp_time=500000us", "--runtime=1500000us",
-        "--time_based=1", "--randseed=7", "--lat_percentiles=1", "--clat_percentiles=0", f"--write_bw_log={SCRATCH}/throughput",
-        "--log_avg_msec=38", "--eta=always", "--eta-interval=500ms", "--output-format=json+", f"--output={SCRATCH}/fio.json",
+        "--time_based=1", "--randseed=7", "--lat_percentiles=1", "--clat_percentiles=0", "--output-format=json+",
+        f"--write_bw_log={SCRATCH}/throughput", "--log_avg_msec=38", "--eta=always", "--eta-interval=500ms", f"--output={SCRATCH}/fio.json",
     ]  # fmt: skip
+
+
+def test_the_command_for_a_person_is_the_same_load_without_folders_that_are_gone_after_the_step(
+    step: Callable[..., Step],
+) -> None:
+    invocation = ENGINE.prepare(step(), DATA, SCRATCH)
+    assert not any(str(SCRATCH) in part or str(DATA) in part for part in invocation.by_hand)
+    assert f"--directory={DATA.parent}" in invocation.by_hand
+    assert set(invocation.by_hand[3:]) < set(invocation.argv)
 
 
 def test_a_layouts_command_line_writes_real_flushed_bytes() -> None:

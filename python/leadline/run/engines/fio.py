@@ -54,13 +54,17 @@ class FioEngine:
 
     def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
         """The command line; every value is explicit, so that it repeats the cell by hand."""
-        argv = [
-            installed_fio().path, "--name=leadline", f"--directory={data}", *_naming(step.cell), *_options(step.cell),
-            *_caching(step), f"--randseed={step.seed}", "--lat_percentiles=1", "--clat_percentiles=0",
+        load = (
+            *_naming(step.cell), *_options(step.cell), *_caching(step), f"--randseed={step.seed}",
+            "--lat_percentiles=1", "--clat_percentiles=0", "--output-format=json+",
+        )  # fmt: skip
+        watched = (
             f"--write_bw_log={scratch / 'throughput'}", f"--log_avg_msec={_log_interval_ms(step.cell)}",
-            "--eta=always", "--eta-interval=500ms", "--output-format=json+", f"--output={scratch / RESULT}",
-        ]  # fmt: skip
-        return Invocation(tuple(argv), scratch, data, step.timeout_seconds)
+            "--eta=always", "--eta-interval=500ms", f"--output={scratch / RESULT}",
+        )  # fmt: skip
+        argv = (installed_fio().path, "--name=leadline", f"--directory={data}", *load, *watched)
+        by_hand = ("fio", "--name=leadline", f"--directory={data.parent}", *load)
+        return Invocation(argv, scratch, data, step.timeout_seconds, by_hand)
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
         """Measurements, or the reason why there are none."""

@@ -31,7 +31,8 @@ class JobFileEngine:
             installed_fio().path, "--lat_percentiles=1", "--clat_percentiles=0", "--eta=always", "--eta-interval=500ms",
             "--output-format=json+", f"--output={scratch / RESULT}", f"--section={step.section}", str(scratch / JOB_FILE),
         ]  # fmt: skip
-        return Invocation(tuple(argv), scratch, data, step.timeout_seconds)
+        by_hand = ("fio", "--output-format=json+", f"--section={step.section}", JOB_FILE)
+        return Invocation(tuple(argv), scratch, data, step.timeout_seconds, by_hand)
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
         """Nothing is expected of it but that it did something."""

@@ -19,6 +19,8 @@ ROOM = 1.25
 ROOM_FLOOR_BYTES = 512 << 20
 """xfs wants 300 MiB for itself, btrfs some of it twice."""
 
+MEMORY_FLOOR_BYTES = 16 << 20
+
 
 @dataclass(frozen=True)
 class LoopFilesystem:
@@ -64,7 +66,7 @@ class MemoryFilesystem:
     def up(self, lab: Laboratory, wishes: Wishes) -> Ready:
         """A mount and a work directory in it."""
         _only_here(wishes, "tmpfs")
-        size_bytes = round(wishes.size_bytes * ROOM)
+        size_bytes = round(wishes.size_bytes * ROOM) + MEMORY_FLOOR_BYTES
         free_bytes = psutil.virtual_memory().available
         if size_bytes > free_bytes:
             raise UserError(

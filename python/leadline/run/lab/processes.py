@@ -75,8 +75,8 @@ class Process:
 
     def crew(self, identity: str) -> list[str]:
         """The identities of the process and of all its descendants."""
-        pids = members(Path(self.groups[0])) if self.groups else [int(identity.partition(":")[0])]
-        return [each for pid in pids if (each := identity_or_none(pid))]
+        pids = {int(identity.partition(":")[0]), *(members(Path(self.groups[0])) if self.groups else ())}
+        return [each for pid in sorted(pids) if (each := identity_or_none(pid))]
 
 
 def identity_of(pid: int) -> str:
