@@ -21,8 +21,8 @@ from leadline.run.lab.registry import lab_target
 from leadline.run.lab.state import Ready, known_labs, lab_state
 
 NAME = "everything"
-EVENTS = 36
-TOOLS = 22
+EVENTS = 37
+TOOLS = 24
 """How many lines the journal of EVERYTHING has, and how many tools make it, so that each can be the last (pinned below)."""
 Fork = Callable[[Callable[[], None]], int]
 Look = Callable[[], Any]
@@ -100,12 +100,16 @@ def test_killed_while_a_tool_is_still_at_work_the_tool_is_waited_for(
         slowed = ["sh", "-c", 'sleep 0.2; exec "$@"', "sh", *argv]
         text = options.get("input") or ""
         child = subprocess.Popen(
-            slowed, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=options["pass_fds"], start_new_session=True
+            slowed,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=options["pass_fds"],
+            start_new_session=True,
         )
         assert child.stdin is not None
         child.stdin.write(text.encode())
         child.stdin.close()
-        os.kill(os.getpid(), signal.SIGKILL)
+        return os.kill(os.getpid(), signal.SIGKILL)
 
     monkeypatch.setattr(tools.subprocess, "run", start_and_die)
     _, status = os.waitpid(forked(up), 0)
@@ -152,7 +156,9 @@ def test_a_loop_device_of_somebody_else_over_a_file_in_the_mount_is_named(storag
     ready = up(lab_target("ext4"), "ext4")
     image = Path(ready.directory) / "foreign.img"
     image.write_bytes(bytes(1 << 20))
-    device = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, check=True).stdout.strip()
+    device = subprocess.run(
+        ["losetup", "-f", "--show", image], capture_output=True, text=True, check=True
+    ).stdout.strip()
     try:
         assert Path(device).name in refusal(lambda: lifecycle.tear_down("ext4"))
     finally:
@@ -161,7 +167,9 @@ def test_a_loop_device_of_somebody_else_over_a_file_in_the_mount_is_named(storag
 
 def test_a_lab_that_is_up_is_not_brought_up_again() -> None:
     ready = up(lab_target("tmpfs"), "tmpfs")
-    assert f"up already; measure it with --directory {ready.directory}" in refusal(lambda: up(lab_target("tmpfs"), "tmpfs"))
+    assert f"up already; measure it with --directory {ready.directory}" in refusal(
+        lambda: up(lab_target("tmpfs"), "tmpfs")
+    )
 
 
 def test_a_half_made_lab_is_named_as_one() -> None:
@@ -216,7 +224,9 @@ def test_things_of_similar_names_survive(labs: Path, storage: Path, tmp_path: Pa
     image, point = storage / "disk.img", tmp_path / "mount"
     image.write_bytes(bytes(1 << 20))
     point.mkdir()
-    device = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, check=True).stdout.strip()
+    device = subprocess.run(
+        ["losetup", "-f", "--show", image], capture_output=True, text=True, check=True
+    ).stdout.strip()
     with (
         command("ip", "netns", "add", f"{prefix}-h20", "--", "ip", "netns", "delete", f"{prefix}-h20"),
         command("mount", "-t", "tmpfs", "leadline", str(point), "--", "umount", str(point)),
@@ -231,7 +241,11 @@ def test_things_of_similar_names_survive(labs: Path, storage: Path, tmp_path: Pa
 
 def test_what_was_replaced_by_somebody_else_is_not_undone(tmp_path: Path, traces: Look) -> None:
     up()
-    server = next(each for each in Journal(lab_state(NAME).journal).entries() if type(each.resource).__name__ == "Process")
+    server = next(
+        each
+        for each in Journal(lab_state(NAME).journal).entries()
+        if type(each.resource).__name__ == "Process"
+    )
     name = f"{lab_state(NAME).prefix}-h2"
     held = os.open(Path("/run/netns", name), os.O_RDONLY)  # its inode number is not given out again meanwhile
     subprocess.run(["ip", "netns", "delete", name], check=True)

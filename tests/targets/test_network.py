@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_parts import WISHES
 
 from leadline.errors import UserError
 from leadline.run.lab import lifecycle
@@ -27,7 +28,6 @@ from leadline.run.lab.network import LabHost, Network, make_network
 from leadline.run.lab.registry import lab_target
 from leadline.run.lab.state import lab_state
 from leadline.run.lab.tools import Toolbox
-from lab_parts import WISHES
 
 RECEIVE = """
 import socket, sys
@@ -69,9 +69,17 @@ def python(host: LabHost, program: str, *arguments: object) -> tuple[str, ...]:
 def heard(network: Network, listen: str, speak: str, *arguments: object) -> tuple[str, str]:
     """What the listener on host 2 and the speaker on host 1 print."""
     first, second = network.hosts
-    listener = subprocess.Popen(python(second, listen), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    listener = subprocess.Popen(
+        python(second, listen), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     assert listener.stdout is not None and listener.stdout.readline() == "ready\n"
-    spoken = subprocess.run(python(first, speak, second.address, *arguments), capture_output=True, text=True, timeout=30, check=False)
+    spoken = subprocess.run(
+        python(first, speak, second.address, *arguments),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
     try:
         return listener.communicate(timeout=30)[0], spoken.stdout
     finally:
@@ -102,7 +110,9 @@ def test_six_hosts_are_up_in_a_tenth_of_a_second(journal: Journal) -> None:
 
 def test_hosts_reach_each_other_and_nothing_else(network: Network) -> None:
     assert seconds_to_send(network, 1 << 20) < 2
-    route = subprocess.run(network.hosts[0].inside(("ip", "route")), capture_output=True, text=True, check=True)
+    route = subprocess.run(
+        network.hosts[0].inside(("ip", "route")), capture_output=True, text=True, check=True
+    )
     assert route.stdout.split()[0] == "10.77.1.0/24" and len(route.stdout.splitlines()) == 1
 
 
@@ -138,7 +148,7 @@ def test_conditions_are_undone_one_by_one(journal: Journal, network: Network) ->
 
 def test_a_condition_is_not_laid_over_another(journal: Journal, network: Network) -> None:
     shape_link(journal, network.hosts[0], 10_000_000)
-    with pytest.raises(UserError, match="a shaper on v0 in .* exists already"):
+    with pytest.raises(UserError, match=r"a shaper on v0 in .* exists already"):
         shape_link(journal, network.hosts[0], 20_000_000)
 
 
@@ -155,7 +165,9 @@ def test_a_slow_disk_is_as_slow_as_was_said(journal: Journal) -> None:
 def fio(directory: str, rw: str, block_size: str, inside: Callable[[Any], Any]) -> dict[str, float]:
     words = ("fio", "--name=x", f"--directory={directory}", f"--rw={rw}", f"--bs={block_size}", "--size=4m", "--direct=1",
              "--runtime=1", "--time_based", "--output-format=json")  # fmt: skip
-    done = subprocess.run(inside(("timeout", "-k", "3", "20", *words)), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        inside(("timeout", "-k", "3", "20", *words)), capture_output=True, text=True, check=True
+    )
     job: dict[str, Any] = json.loads(done.stdout)["jobs"][0]
     figures: dict[str, float] = job["write" if rw == "write" else "read"]
     return figures
@@ -164,14 +176,18 @@ def fio(directory: str, rw: str, block_size: str, inside: Callable[[Any], Any]) 
 def test_a_client_of_half_a_core_gets_half_a_core(journal: Journal) -> None:
     group = limit(journal, lab_state("client").prefix, cores=0.5)
     busy = "import time; until = time.monotonic() + 1\nwhile time.monotonic() < until: pass\nprint(time.process_time())"
-    done = subprocess.run(group.inside((sys.executable, "-c", busy)), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        group.inside((sys.executable, "-c", busy)), capture_output=True, text=True, check=True
+    )
     assert 0.2 < float(done.stdout) < 0.65
 
 
 def test_a_client_of_little_memory_cannot_have_more(journal: Journal) -> None:
     group = limit(journal, lab_state("client").prefix, memory_bytes=48 << 20)
     takes = "bytearray(b'x') * (256 << 20); print('got it')"
-    done = subprocess.run(group.inside((sys.executable, "-c", takes)), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        group.inside((sys.executable, "-c", takes)), capture_output=True, text=True, check=False
+    )
     assert done.returncode != 0 and "got it" not in done.stdout
 
 
@@ -200,7 +216,9 @@ def test_limits_are_written_as_each_version_of_control_groups_wants_them() -> No
         lambda journal, host: disk_settings(1, "7:0", DiskLimits()),
     ],
 )
-def test_impossible_conditions_are_refused_before_anything_is_made(ask: Callable[..., object], journal: Journal) -> None:
+def test_impossible_conditions_are_refused_before_anything_is_made(
+    ask: Callable[..., object], journal: Journal
+) -> None:
     with pytest.raises(UserError):
         ask(journal, LabHost(1, "leadline-nowhere", "10.77.1.1", "leadline-nowhere", "p1"))
     assert journal.entries() == []

@@ -7,7 +7,7 @@ delays only under load; a disk held to so many operations a second delays each a
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from leadline.run.lab.control_groups import ControlGroup, controller_place
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.namespaces import DEVICE
 from leadline.run.lab.network import LabHost
+from leadline.run.lab.packages import require
 from leadline.run.lab.rules import OffloadsOff, PacketLoss, Shaper
 from leadline.run.lab.tools import in_groups
 
@@ -23,6 +24,7 @@ BURST_FLOOR_BYTES = 64 * 1024
 """A packet as veth hands it over; a smaller bucket would let none through."""
 BURST_SECONDS = 0.002
 QUEUE_MS = 20
+LOSS_TOOLS = {"nft": "nftables", "ethtool": "ethtool"}
 CPU_PERIOD_US = 100_000
 
 
@@ -59,13 +61,16 @@ def shape_link(journal: Journal, host: LabHost, bits_per_second: int) -> None:
         journal.make(Shaper(namespace, device, bits_per_second, burst, QUEUE_MS))
 
 
-def lose_packets(journal: Journal, host: LabHost, percent: float) -> None:
-    """A share of the packets that a host receives, and of those that it sends."""
+def lose_packets(
+    journal: Journal, host: LabHost, percent: float, tell: Callable[[str], None] = lambda line: None
+) -> None:
+    """A share of the packets that a host receives, and of those that it sends; `tell` hears what has to be installed."""
     if not 0 < percent < 100:
         raise UserError(f"{percent:g} % of packets cannot be lost; give more than 0 and less than 100")
+    require(LOSS_TOOLS, journal.tools, tell)
     for namespace, device in ((host.namespace, DEVICE), (host.switch, host.port)):
         journal.make(OffloadsOff(namespace, device))
-    journal.make(PacketLoss(host.namespace, DEVICE, max(1, round(percent * 10))))
+        journal.make(PacketLoss(namespace, device, max(1, round(percent * 10))))
 
 
 def limit(

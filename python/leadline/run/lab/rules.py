@@ -52,35 +52,39 @@ class Shaper:
 
 @dataclass(frozen=True)
 class PacketLoss:
-    """A share of the packets of a host's device dropped at random, both ways (nft(8), numgen)."""
+    """A share of the packets that arrive at a device dropped at random (nft(8), numgen).
+
+    At the device's ingress, as on a bad cable: a packet dropped on its way out would be an error that the sender sees.
+    """
 
     namespace: str
     device: str
     per_thousand: int
     only_while_up: ClassVar[bool] = False
 
+    @property
+    def _table(self) -> str:
+        return f"netdev {TABLE}_{self.device}"
+
     def described(self) -> str:
-        """By namespace."""
-        return f"packet loss in {self.namespace}"
+        """By device and namespace."""
+        return f"packet loss on {self.device} in {self.namespace}"
 
     def found(self, identity: str | None) -> bool:
         """Whether our table is there."""
         if not (FOLDER / self.namespace).exists():
             return False
-        return f"table inet {TABLE}" in _nft(Toolbox(), self.namespace, "list tables\n")
+        return f"table {self._table}" in _nft(Toolbox(), self.namespace, "list tables\n").splitlines()
 
     def make(self, ledger: Ledger, record: Record) -> None:
-        """One table, a chain a direction."""
-        dropped = f"numgen random mod 1000 < {self.per_thousand} counter drop"
-        chains = "\n".join(
-            f"chain {hook} {{\ntype filter hook {hook} priority 0;\n{side} {self.device} {dropped}\n}}"
-            for hook, side in (("input", "iifname"), ("output", "oifname"))
-        )
-        _nft(ledger.tools, self.namespace, f"table inet {TABLE} {{\n{chains}\n}}\n")
+        """One table with one chain."""
+        hook = f"type filter hook ingress device {self.device} priority 0;"
+        rule = f"numgen random mod 1000 < {self.per_thousand} counter drop"
+        _nft(ledger.tools, self.namespace, f"table {self._table} {{\nchain loss {{\n{hook}\n{rule}\n}}\n}}\n")
 
     def remove(self, ledger: Ledger, identity: str | None) -> None:
-        """The table with its chains."""
-        _nft(ledger.tools, self.namespace, f"delete table inet {TABLE}\n")
+        """The table with its chain."""
+        _nft(ledger.tools, self.namespace, f"delete table {self._table}\n")
 
 
 @dataclass(frozen=True)
