@@ -51,7 +51,7 @@ def test_a_terminal_shows_the_step_its_throughput_now_and_the_time_left(
     assert exit_code == 0, drawn
     assert re.search(r"step 1 of 3, about \d+\.\d s left", drawn)
     assert re.search(r"step 3 of 3, about \d+\.\d s left", drawn)
-    now = r"rand(read|write) 4k, iodepth 2, 1 jobs, libaio +[\d.]+ [KMG]iB/s, [\d.]+k? IOPS, about [\d.]+ [um]s \(by Little's law\)"
+    now = r"rand(read|write) 4k, iodepth 2, 1 job, libaio +[\d.]+ [KMG]iB/s, [\d.]+k? IOPS, about [\d.]+ [um]s \(by Little's law\)"
     assert re.search(now, drawn), "what runs, how fast it is now, and what latency follows from it"
     assert "Ctrl-C stops and keeps every finished step" in drawn
     assert "Traceback" not in drawn

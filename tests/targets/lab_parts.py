@@ -14,6 +14,8 @@ from leadline.run.lab.state import LabState, Ready
 
 SERVER = ("sh", "-c", "sleep 1000 & exec sleep 1000")
 """With a child of its own, as servers have."""
+CLIENT = "mount -t tmpfs leadline"
+"""What it leaves behind keeps its output open, as some FUSE clients do."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Everything:
         lab.run("mkfs.ext4", "-q", device)
         lab.mount(str(device), lab.folder("mount"), "ext4")
         point = lab.folder("by-command")
-        lab.mount_by(("mount", "-t", "tmpfs", "leadline", str(point)), point, "tmpfs", "client")
+        lab.mount_by(("sh", "-c", f"{CLIENT} {point}; sleep 1000 &"), point, "tmpfs", "client")
         network = lab.network(2)
         shape_link(lab.journal, network.hosts[0], 50_000_000)
         lose_packets(lab.journal, network.hosts[1], 1)

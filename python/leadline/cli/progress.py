@@ -23,7 +23,7 @@ from leadline.plan.steps import Step
 from leadline.run.conductor import Watcher
 from leadline.run.seams import Now
 from leadline.spec.units import format_duration, format_size
-from leadline.store.records import Cell, Status, StepKind, StepRecord
+from leadline.store.records import Cell, Scalar, Status, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
 
 SHOWN_STEPS = 8
@@ -182,15 +182,15 @@ def describe(kind: StepKind, cell: Cell) -> str:
     words = [
         f"{cell['rw']} {block}",
         f"iodepth {cell.get('iodepth', cell.get('fio.iodepth'))}",
-        f"{cell.get('numjobs', cell.get('fio.numjobs'))} jobs",
+        _jobs(cell.get("numjobs", cell.get("fio.numjobs", 1))),
     ]
     words += [f"{cell['rate']:g}/s offered"] if "rate" in cell else []
     words.append(str(cell["ioengine"]))
     return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(words)
 
 
-def _jobs(count: int) -> str:
-    return f"{count} job{'s' * (count > 1)}"
+def _jobs(count: Scalar) -> str:
+    return "1 job" if count == 1 else f"{count} jobs"
 
 
 def _now_words(step: Step, now: Now) -> str:

@@ -23,6 +23,9 @@ from leadline.report.page import QUESTIONS
 ROWS = 32
 """More cells than this are summed up by test."""
 ANSWERS_SHOWN = 4
+EXPERIMENT = "experiment"
+SETTINGS_AT_MOST = 5
+WIDEST_SETTING = 15
 METRICS_SHOWN = ("bandwidth", "iops", "mean", "p99")
 METRICS_IN_NARROW = ("bandwidth", "p99")
 NARROW = 100
@@ -81,7 +84,7 @@ def show_doubts(one: Results, console: Console) -> None:
 
 def cell_table(one: Results, metrics: Sequence[str]) -> Table:
     """Every cell with its verdicts."""
-    table, names = empty_table(one, metrics, []), wording.naming_settings(one.cells)
+    table, names = empty_table(one, metrics, [], "Cells"), shown_settings(one)
     for cell in one.cells:
         table.add_row(*(Text(text) for text in row(cell, names, metrics)), verdict_text(cell))
     return table
@@ -89,7 +92,8 @@ def cell_table(one: Results, metrics: Sequence[str]) -> Table:
 
 def best_table(one: Results, metrics: Sequence[str]) -> Table:
     """The best valid cell a test, with how many cells there are and how many of them are valid throughout."""
-    table, names = empty_table(one, metrics, ["cells", "valid"]), wording.naming_settings(one.cells)
+    further = ["valid"] if len(metrics) > len(METRICS_IN_NARROW) else []
+    table, names = empty_table(one, metrics, further, "Best cell of each test"), shown_settings(one)
     for test in tests_of(one):
         cells = [cell for cell in one.cells if cell.test == test]
         best = best_cell([cell for cell in cells if cell.valid("bandwidth")], "bandwidth")
@@ -99,28 +103,30 @@ def best_table(one: Results, metrics: Sequence[str]) -> Table:
             or cells[0]
         )
         valid = sum(not cell.verdicts for cell in cells)
-        texts = (*row(chosen, names, metrics), str(len(cells)), str(valid))
-        table.add_row(*(Text(text) for text in texts), verdict_text(chosen))
+        counted = [f"{valid} of {len(cells)}"] if further else []
+        table.add_row(
+            *(Text(text) for text in (*row(chosen, names, metrics), *counted)), verdict_text(chosen)
+        )
     return table
 
 
-def empty_table(one: Results, metrics: Sequence[str], further: Sequence[str]) -> Table:
+def empty_table(one: Results, metrics: Sequence[str], further: Sequence[str], title: str) -> Table:
     """The columns of both tables; foreign words are never read as markup."""
     table = Table(
-        title="Cells" if not further else "Best cell of each test",
+        title=title,
         title_justify="left",
         box=None,
         pad_edge=False,
     )
     table.add_column("test", no_wrap=True)
-    for name in wording.naming_settings(one.cells):
-        table.add_column(wording.setting_label(name), no_wrap=True)
+    for name in shown_settings(one):
+        table.add_column(wording.setting_label(name), no_wrap=True, max_width=WIDEST_SETTING)
     for metric in metrics:
         table.add_column(
             wording.METRIC_LABELS[metric].removesuffix(" latency"), justify="right", no_wrap=True
         )
     for name in further:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold", min_width=16)
     return table
 
@@ -130,9 +136,22 @@ def shown_metrics(one: Results, width: int) -> list[str]:
     return metrics_present(one.cells, METRICS_IN_NARROW if width < NARROW else METRICS_SHOWN)
 
 
+def shown_settings(one: Results) -> list[str]:
+    """What tells cells apart; where that is more than a terminal holds, the experiment's name stands for the rest."""
+    names = wording.naming_settings(one.cells)
+    if len(names) <= SETTINGS_AT_MOST:
+        return names
+    varying = [name for name in wording.ALWAYS_NAMED if len({cell.cell.get(name) for cell in one.cells}) > 1]
+    return [EXPERIMENT, *varying]
+
+
 def row(cell: CellResult, names: Sequence[str], metrics: Sequence[str]) -> list[str]:
     """One cell; a figure that is not valid wears a hollow mark."""
-    settings = [wording.setting_value(name, cell.cell[name]) if name in cell.cell else "–" for name in names]
+    told = {
+        EXPERIMENT: cell.experiment,
+        **{name: wording.setting_value(name, value) for name, value in cell.cell.items()},
+    }
+    settings = [told.get(name, "–") for name in names]
     return [cell.test, *settings, *(figure(cell, metric) for metric in metrics)]
 
 

@@ -19,7 +19,7 @@ from leadline.run.lab.state import LabState, Ready, lab_state, locked, user
 from leadline.run.lab.tools import Toolbox
 
 Tell = Callable[[str], None]
-NETWORK_TOOLS = {
+BASIC_TOOLS = {
     "ip": "iproute2", "nsenter": "util-linux", "losetup": "mount", "mount": "mount", "umount": "mount",
 }  # fmt: skip
 BY_HAND = "hand"
@@ -86,7 +86,7 @@ def _up(
     state: LabState, lock: int, target: LabTarget, wishes: Wishes, tell: Tell, owner: str
 ) -> tuple[Ready, float]:
     _refuse_what_is_there(state)
-    require({**NETWORK_TOOLS, **target.needs}, Toolbox(), tell)
+    require({**BASIC_TOOLS, **target.needs}, Toolbox(), tell)
     started = time.monotonic()
     state.folder.mkdir(mode=0o755)
     state.owner.write_text(owner, encoding="utf-8")

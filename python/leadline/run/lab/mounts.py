@@ -43,8 +43,8 @@ class Mount:
     def make(self, ledger: Ledger, record: Record) -> None:
         """Mounts, and waits until the mount table shows it: some FUSE clients return before."""
         if self.command:
-            # A client that stays would keep the lab's lock open for ever; its control group is its leash instead.
-            type(ledger.tools)().run(*in_groups(self.groups, self.command))
+            # When leadline is killed before the command has joined its group, the group is gone first and the command ends.
+            ledger.tools.leave(*in_groups(self.groups, self.command))
         else:
             options = ("-o", self.options) if self.options else ()
             ledger.tools.run("mount", "-t", self.filesystem, *options, self.source, self.point)

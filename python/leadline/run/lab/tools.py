@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -56,6 +57,22 @@ class Toolbox:
         if done.returncode:
             raise _failure(words, done.returncode, done.stderr or done.stdout)
         return done.stdout
+
+    def leave(self, *argv: str, timeout_seconds: float = 60.0) -> None:
+        """A tool that leaves a daemon behind: it inherits neither the lock nor a pipe, which would stay open as long as it lives."""
+        with tempfile.TemporaryFile() as output:
+            try:
+                done = subprocess.run(
+                    argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=timeout_seconds, check=False,
+                    pass_fds=(), cwd="/", env={**os.environ, "LC_ALL": "C"}, start_new_session=True,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                raise UserError(
+                    f"`{' '.join(argv)}` did not return within {timeout_seconds:g} s and was killed"
+                ) from None
+            output.seek(0)
+            if done.returncode:
+                raise _failure(argv, done.returncode, output.read().decode(errors="replace"))
 
 
 def in_groups(groups: Sequence[str], argv: Sequence[str]) -> tuple[str, ...]:
