@@ -96,6 +96,8 @@ def setting(name: str, value: Scalar) -> str:
     if name == "read_percentage":
         return f"{value} % reads"
     known = SETTINGS.get(name)
+    if known is not None and known.kind == "flag":
+        return known.label if is_set(value) else f"no {known.label}"
     if isinstance(value, str) and (known is None or known.kind == "word"):
         return value
     if (known is not None and known.kind == "size") or name == "message_size":

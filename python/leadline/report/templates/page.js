@@ -8,8 +8,14 @@ const settingColumns = settings.map((setting) => ({
 }));
 const runColumns = severalRuns ? [{ label: "run", text: facts.run, sort: facts.run }] : [];
 const testColumn = { label: "test", text: facts.test, sort: facts.test };
-const varyingSettings = settingColumns.filter((_, place) => settings[place].names);
-const cellColumns = [...runColumns, testColumn, ...varyingSettings];
+const experimentColumn = { label: "experiment", text: facts.experiment, sort: facts.experiment };
+const isNaming = (_, place) => settings[place].names;
+// Where many settings vary, the experiment's name stands for most of them and they follow behind the figures.
+const isCrowded = settings.filter((setting) => setting.names).length > 6;
+const isFurther = (_, place) => isCrowded && !["block_size", "iodepth", "numjobs", "ioengine"].includes(settings[place].name);
+const varyingSettings = settingColumns.filter((column, place) => isNaming(column, place) && !isFurther(column, place));
+const furtherColumns = settingColumns.filter((column, place) => isNaming(column, place) && isFurther(column, place));
+const cellColumns = [...runColumns, ...(isCrowded ? [experimentColumn] : []), testColumn, ...varyingSettings];
 
 function metricColumn(metric) {
   return {
@@ -113,7 +119,7 @@ async function copyText(code, button) {
 }
 
 function startTables() {
-  const cells = new LazyTable(part("cells", ".lazy"), "Every cell with its verdict", [detailColumn, ...cellColumns, verdictColumn, ...metrics.map(metricColumn)], data.count, "No cell was measured.", 2000);
+  const cells = new LazyTable(part("cells", ".lazy"), "Every cell with its verdict", [detailColumn, ...cellColumns, verdictColumn, ...metrics.map(metricColumn), ...furtherColumns], data.count, "No cell was measured.", 2000);
   const beside = resources.length ? data.count : 0;
   const used = new LazyTable(part("resources", ".lazy"), "Resource use beside each cell", [...cellColumns, ...resources.map(resourceColumn)], beside, "No resource use was recorded.");
   return [cells, used, startComparisons()];

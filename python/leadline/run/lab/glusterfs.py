@@ -26,15 +26,18 @@ SERVES_WITHIN_SECONDS = 20.0
 JOINED_WITHIN_SECONDS = 20.0
 CONNECTED_WITHIN_SECONDS = 20.0
 STOP_SECONDS = 2.0
-COMMAND_SECONDS = 50.0
+COMMAND_SECONDS = 12.0
 
 CONFIGURATION = """volume management
     type mgmt/glusterd
     option working-directory /var/lib/glusterd
     option transport-type socket
+    option transport.socket.keepalive-time 10
+    option transport.socket.keepalive-interval 2
     option ping-timeout 0
 end-volume
 """
+"""As the distribution's file; without the keepalive options no peer can be probed (glusterd-handler.c, MSGID 106498)."""
 OWN_FOLDERS = """
 mount --bind "$1" /var/lib/glusterd && mount --bind "$2" /var/log/glusterfs &&
 mount -t tmpfs leadline /run && mkdir /run/gluster &&
