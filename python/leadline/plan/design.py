@@ -22,8 +22,8 @@ ASSUMED_BYTES_PER_SECOND = 400e6
 """For forecasting steps that are bound by size; nothing is judged by it."""
 SLOWEST_BYTES_PER_SECOND = 10e6
 """A size-bound step slower than this is taken for hung, unless the campaign sets `timeout`."""
-STEP_OVERHEAD_SECONDS = 0.6
-"""fio's own start and end, measured around 0.3-0.6 s for 1-16 jobs."""
+STEP_OVERHEAD_SECONDS = 0.45
+"""Start and end of fio and of leadline around it: 0.3-0.5 s for 1-16 jobs on two cores (benchmarks/overhead.py)."""
 TIMEOUT_MARGIN_SECONDS = 60.0
 BASELINE_SECONDS = 2.0
 

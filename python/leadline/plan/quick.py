@@ -41,7 +41,7 @@ class _Shape:
     sequential_blocks: tuple[int, ...] = (1 << 20,)
     repeats: int = 3
     noise_repeats: int = 5
-    shortest_window_seconds: float = 1.5
+    shortest_window_seconds: float = 1.3
 
     @property
     def steps(self) -> int:
