@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from leadline.errors import UserError
 from leadline.run.lab.laboratory import Wishes
 from leadline.run.lab.lifecycle import standing
 from leadline.run.lab.registry import lab_target
@@ -50,6 +51,10 @@ def ground(
         yield Ground(check_directory(directory), target.get("filesystem"))
         return
     with standing(name, lab_target(name), Wishes(space_bytes), click.echo, str(run_folder)) as ready:
+        if "://" in ready.directory:
+            raise UserError(
+                f"{name} is an object store at {ready.directory} with no files in it to measure; take another target"
+            )
         facts = {"name": name, **ready.facts}
         yield Ground(check_directory(Path(ready.directory)), ready.filesystem, facts)
 

@@ -11,9 +11,10 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from leadline.errors import UserError
+from leadline.errors import UserError, did_you_mean
 from leadline.run.lab.disks import KIND, NEEDS, Disk, make_disks
 from leadline.run.lab.laboratory import Laboratory, Wishes
 from leadline.run.lab.network import LabHost
@@ -26,8 +27,9 @@ SERVES_WITHIN_SECONDS = 20.0
 JOINED_WITHIN_SECONDS = 20.0
 CONNECTED_WITHIN_SECONDS = 20.0
 STOP_SECONDS = 2.0
-COMMAND_SECONDS = 12.0
+COMMAND_SECONDS = 30.0
 
+SET_BY_US = {"volfile-server", "volfile-id", "log-file"}
 CONFIGURATION = """volume management
     type mgmt/glusterd
     option working-directory /var/lib/glusterd
@@ -88,11 +90,12 @@ class GlusterFS:
     def up(self, lab: Laboratory, wishes: Wishes) -> Ready:
         """Disks, hosts, servers, the volume, then the clients."""
         shape = shape_of(wishes)
+        _check_mount_options(lab, shape.mount)
         disks = make_disks(lab, lab.storage(), shape.nodes, wishes.size_bytes)
         hosts = lab.network(shape.nodes + wishes.clients).hosts
         nodes = [_start(lab, host, disk) for host, disk in zip(hosts, disks, strict=False)]
         for node in nodes:
-            lab.wait(node.number, lambda node=node: _serves(lab, node), SERVES_WITHIN_SECONDS)  # type: ignore[misc]
+            lab.wait(node.number, partial(_serves, lab, node), SERVES_WITHIN_SECONDS)
         _make_volume(lab, nodes, shape)
         logs = lab.folder("logs")
         clients = [_mount(lab, host, nodes, shape.mount, logs) for host in hosts[shape.nodes :]]
@@ -119,6 +122,17 @@ def shape_of(wishes: Wishes) -> Shape:
     volume = {key: text for key, text in options.items() if "." in key}
     mount = {key: text for key, text in options.items() if "." not in key}
     return Shape(nodes, replicas, volume, mount)
+
+
+def _check_mount_options(lab: Laboratory, options: Mapping[str, str]) -> None:
+    """Before anything is made: the client itself would complain only when the volume is up."""
+    known = set(re.findall(r"--([a-z0-9-]+)", lab.run("glusterfs", "--help"))) - SET_BY_US
+    for key in options:
+        if key not in known:
+            raise UserError(
+                f'the client of glusterfs has no option "{key}"{did_you_mean(key, known)} '
+                "(glusterfs --help lists them; options of the volume have a dot in their names)"
+            )
 
 
 def _replicas(text: str) -> int:

@@ -62,6 +62,8 @@ class Laboratory:
 
     state: LabState
     journal: Journal
+    tell: Callable[[str], None] = lambda line: None
+    """Hears what takes long: a build, an installation."""
 
     def folder(self, name: str) -> Path:
         """A new directory beside the journal: mount points, logs, configuration."""

@@ -90,7 +90,7 @@ def _up(
     started = time.monotonic()
     state.folder.mkdir(mode=0o755)
     state.owner.write_text(owner, encoding="utf-8")
-    lab = Laboratory(state, Journal(state.journal, Toolbox().holding(lock)))
+    lab = Laboratory(state, Journal(state.journal, Toolbox().holding(lock)), tell)
     try:
         made = target.up(lab, wishes)
         ready = replace(made, owner=owner, up_seconds=time.monotonic() - started)

@@ -1,0 +1,111 @@
+"""What the tests of every distributed target share: a tiny campaign, a kill in the middle, a reason to skip."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from lab_parts import eventually
+
+from leadline.errors import UserError
+from leadline.run.lab import lifecycle
+from leadline.run.lab.laboratory import Wishes
+from leadline.run.lab.packages import require
+from leadline.run.lab.registry import lab_target
+from leadline.run.lab.state import Ready, lab_state
+from leadline.run.lab.tools import Toolbox
+
+DATA_BYTES = 64 << 20
+CAMPAIGN = """
+name = "tiny"
+baselines = false
+noise_repeats = 0
+[target]
+name = "{name}"
+[[experiment]]
+name = "big"
+rw = ["read", "write"]
+block_size = "1m"
+ioengine = "psync"
+size = "16m"
+runtime = "300ms"
+[[experiment]]
+name = "small"
+rw = ["randread", "randwrite"]
+block_size = "4k"
+ioengine = "psync"
+size = "16m"
+runtime = "300ms"
+"""
+
+
+def skip_unless_installed(name: str) -> None:
+    """Installs what the target needs as `lab up` would; where that fails, the test is skipped with the sentence."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to install and to mount")
+    try:
+        require(lab_target(name).needs, Toolbox(), lambda line: None)
+    except UserError as error:
+        pytest.skip(str(error))
+
+
+def up(
+    name: str, options: Mapping[str, str] | None = None, clients: int = 1, nodes: int | None = None
+) -> Ready:
+    """Brought up by hand for little data."""
+    wishes = Wishes(DATA_BYTES, clients, nodes, options or {})
+    return lifecycle.bring_up(name, lab_target(name), wishes, lambda line: None)[0]
+
+
+def kill_when(true: Callable[[], bool], child: int) -> None:
+    """SIGKILL to a process as soon as something is so."""
+    assert eventually(true, 30)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), "it ended before it was killed"
+
+
+def journal_has(name: str, text: str, times: int = 1) -> bool:
+    """Whether a lab's journal mentions something that often."""
+    try:
+        return lab_state(name).journal.read_text().count(text) >= times
+    except OSError:
+        return False
+
+
+def campaign(name: str, folder: Path) -> Path:
+    """Four cells of 0.3 s on a target."""
+    path = folder / "tiny.toml"
+    path.write_text(CAMPAIGN.format(name=name))
+    return path
+
+
+def statuses(run: Path) -> list[str]:
+    """Of each stored step, in order; none before the first."""
+    if not (run / "results.sqlite").exists():
+        return []
+    with sqlite3.connect(run / "results.sqlite") as connection:
+        try:
+            return [row[0] for row in connection.execute("SELECT status FROM step ORDER BY ordinal")]
+        except sqlite3.OperationalError:  # not made yet
+            return []
+
+
+def seen_by(client: tuple[str, str], file: str) -> str:
+    """A file's content as read on a client's own mount, from its own network namespace."""
+    namespace, directory = client
+    words = ["nsenter", f"--net=/run/netns/{namespace}", "cat", f"{directory}/{file}"]
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=30).stdout
+
+
+def shadow(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts a command of that name in front of the PATH that complains and ends."""
+    folder.mkdir()
+    (folder / command).write_text("#!/bin/sh\necho the port is taken >&2\nexit 3\n")
+    (folder / command).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")

@@ -1,0 +1,170 @@
+"""GlusterFS really up: replicas on every brick, clients on hosts of their own, nothing left by any end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster_parts import (
+    campaign,
+    journal_has,
+    kill_when,
+    seen_by,
+    shadow,
+    skip_unless_installed,
+    statuses,
+    up,
+)
+from lab_parts import eventually
+
+from leadline.errors import UserError
+from leadline.run.lab import lifecycle
+from leadline.run.lab.glusterfs import Shape, shape_of
+from leadline.run.lab.journal import Journal
+from leadline.run.lab.laboratory import Wishes
+from leadline.run.lab.state import known_labs, lab_state
+
+NAME = "glusterfs"
+SYSTEM_FOLDERS = ("/var/lib/glusterd", "/var/log/glusterfs", "/run/gluster")
+Fork = Callable[[Callable[[], None]], int]
+Leadline = Callable[..., subprocess.CompletedProcess[str]]
+Look = Callable[[], Any]
+
+
+@pytest.fixture
+def installed() -> None:
+    skip_unless_installed(NAME)
+
+
+def system_files() -> list[str]:
+    return sorted(str(path) for top in SYSTEM_FOLDERS for path in Path(top).glob("**/*"))
+
+
+def bricks() -> list[Path]:
+    entries = Journal(lab_state(NAME).journal).entries()
+    points = [
+        Path(getattr(each.resource, "point", "")) for each in entries if hasattr(each.resource, "point")
+    ]
+    return [point / "brick" for point in points if point.name.startswith("disk")]
+
+
+def ask_gluster(*words: str) -> str:
+    """As its administrator on the first host."""
+    entries = Journal(lab_state(NAME).journal).entries()
+    server = next(each for each in entries if getattr(each.resource, "name", "") == "glusterd1")
+    pid = str(server.identity).partition(":")[0]
+    enter = ["nsenter", "-t", pid, "-m", "-n", "gluster", "--mode=script"]
+    return subprocess.run([*enter, *words], capture_output=True, text=True, check=True, timeout=30).stdout
+
+
+@pytest.mark.usefixtures("installed")
+def test_two_cycles_two_clients_three_replicas_and_nothing_is_left(traces: Look) -> None:
+    before, system = traces(), system_files()
+    ready = up(NAME, {"network.ping-timeout": "7", "attribute-timeout": "0"}, clients=2)
+    first, second = ready.clients
+    assert first[0] != second[0] and first[1] == ready.directory
+    (Path(ready.directory) / "note").write_text("three times")
+    assert seen_by(second, "note") == "three times"
+    assert [(brick / "work" / "note").read_text() for brick in bricks()] == ["three times"] * 3
+    assert "7" in ask_gluster("volume", "get", "leadline", "network.ping-timeout").split()
+    assert any("--attribute-timeout=0" in line for line in traces().processes)
+    assert ready.facts["replicas"] == 3 and ready.facts["version"].startswith("glusterfs ")
+    lifecycle.tear_down(NAME)
+    up(NAME)
+    lifecycle.tear_down(NAME)
+    assert eventually(lambda: traces() == before)
+    assert system_files() == system
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    "moment",
+    [
+        lambda: journal_has(NAME, '"name": "glusterd2"'),
+        lambda: any(brick.exists() for brick in bricks()),
+        lambda: journal_has(NAME, '"filesystem": "fuse.glusterfs"'),
+    ],
+    ids=["a server starts", "the volume is made", "a client mounts"],
+)
+def test_killed_while_it_comes_up_another_process_cleans_up(
+    moment: Callable[[], bool], forked: Fork, traces: Look
+) -> None:
+    before = traces()
+    kill_when(moment, forked(lambda: up(NAME)))
+    lifecycle.tear_down(NAME)
+    assert eventually(lambda: traces() == before)
+
+
+@pytest.mark.fio
+@pytest.mark.usefixtures("installed")
+def test_a_campaign_measures_it_and_takes_it_down(leadline: Leadline, tmp_path: Path, traces: Look) -> None:
+    before, run = traces(), tmp_path / "run"
+    done = leadline("run", campaign(NAME, tmp_path), "--output", run)
+    assert done.returncode == 0, done.stderr
+    assert f"{NAME} is up after" in done.stdout and f"{NAME} is down after" in done.stdout
+    assert len(statuses(run)) >= 4 and set(statuses(run)) == {"finished"}
+    environment = json.loads((run / "environment.json").read_text())
+    assert environment["filesystem"]["type"] == "fuse.glusterfs" and environment["target"]["replicas"] == 3
+    assert (run / "report.html").is_file()
+    assert eventually(lambda: traces() == before)
+
+
+@pytest.mark.fio
+@pytest.mark.usefixtures("installed")
+def test_lab_down_cleans_after_a_killed_campaign(
+    argv: Callable[..., list[str]], leadline: Leadline, tmp_path: Path, traces: Look
+) -> None:
+    before, run = traces(), tmp_path / "run"
+    words = argv("run", campaign(NAME, tmp_path), "--output", run)
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as started:
+        assert eventually(lambda: bool(statuses(run)), 40)
+        started.kill()
+    assert leadline("lab", "down").returncode == 0
+    assert eventually(lambda: traces() == before)
+
+
+def test_a_server_that_cannot_start_is_told_with_its_words(
+    installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shadow("glusterd", tmp_path / "bin", monkeypatch)
+    with pytest.raises(UserError, match="glusterd1 ended before it served; it said: the port is taken"):
+        up(NAME)
+    assert known_labs() == []
+
+
+def test_a_client_option_that_nobody_knows_is_refused_before_anything_is_made(installed: None) -> None:
+    with pytest.raises(UserError, match=r'"atribute-timeout".*did you mean "attribute-timeout"\?'):
+        up(NAME, {"atribute-timeout": "0"})
+    assert known_labs() == []
+
+
+@pytest.mark.anybody
+def test_options_with_a_dot_are_the_volumes_and_the_others_the_clients() -> None:
+    options = {"replica": "2", "network.ping-timeout": "5", "fopen-keep-cache": ""}
+    shape = shape_of(Wishes(1, storage_nodes=4, options=options))
+    assert shape == Shape(4, 2, {"network.ping-timeout": "5"}, {"fopen-keep-cache": ""})
+    assert shape_of(Wishes(1)) == Shape(3, 3, {}, {})
+
+
+@pytest.mark.anybody
+@pytest.mark.parametrize(
+    ("wishes", "said"),
+    [
+        (
+            Wishes(1, storage_nodes=5),
+            "sets of 3 replicas, which 5 storage nodes are not a multiple of; take 3",
+        ),
+        (Wishes(1, storage_nodes=0), "take 3"),
+        (Wishes(1, options={"replica": "three"}), 'a number from 1 to 99, not "three"'),
+        (Wishes(1, clients=0), "at least 1 client"),
+    ],
+)
+def test_what_makes_no_volume_is_refused(wishes: Wishes, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        shape_of(wishes)

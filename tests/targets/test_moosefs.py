@@ -1,0 +1,190 @@
+"""MooseFS really up: copies on every chunkserver, clients on hosts of their own, nothing left by any end."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster_parts import (
+    campaign,
+    journal_has,
+    kill_when,
+    seen_by,
+    shadow,
+    skip_unless_installed,
+    statuses,
+    up,
+)
+from lab_parts import eventually
+
+from leadline.errors import UserError
+from leadline.run.lab import lifecycle
+from leadline.run.lab.laboratory import Wishes
+from leadline.run.lab.moosefs import Shape, shape_of
+from leadline.run.lab.state import known_labs, lab_state
+
+NAME = "moosefs"
+SYSTEM_FOLDERS = ("/var/lib/mfs", "/etc/mfs")
+Fork = Callable[[Callable[[], None]], int]
+Leadline = Callable[..., subprocess.CompletedProcess[str]]
+Look = Callable[[], Any]
+
+
+@pytest.fixture
+def installed() -> None:
+    skip_unless_installed(NAME)
+
+
+def system_files() -> list[str]:
+    return sorted(str(path) for top in SYSTEM_FOLDERS for path in Path(top).glob("**/*"))
+
+
+def asked_by(client: tuple[str, str], *words: str) -> str:
+    """A tool of MooseFS on a client's host: it must reach the master."""
+    enter = ["nsenter", f"--net=/run/netns/{client[0]}", *words]
+    return subprocess.run(enter, capture_output=True, text=True, check=True, timeout=30).stdout
+
+
+def copies(client: tuple[str, str], file: Path, storage: Path) -> list[int]:
+    """How many files each disk holds of a file's only chunk, by the name that the master gives it."""
+    found = re.search(r"chunk 0: (\w{16}_\w{8}) ", asked_by(client, "mfsfileinfo", str(file)))
+    assert found is not None
+    disks = sorted(storage.glob("*/disk?"))
+    return [len(list(disk.glob(f"chunks/*/chunk_{found[1]}*"))) for disk in disks]
+
+
+@pytest.mark.usefixtures("installed")
+def test_two_cycles_two_clients_three_copies_and_nothing_is_left(traces: Look, storage: Path) -> None:
+    before, system = traces(), system_files()
+    ready = up(NAME, {"mfscachemode": "DIRECT", "HDD_FSYNC_BEFORE_CLOSE": "1"}, clients=2)
+    first, second = ready.clients
+    assert first[0] != second[0] and first[1] == ready.directory
+    note = Path(ready.directory) / "note"
+    note.write_text("three times")
+    assert seen_by(second, "note") == "three times"
+    assert asked_by(first, "mfsfileinfo", str(note)).count("status:VALID") == 3
+    assert copies(first, note, storage) == [1, 1, 1]
+    parameters = (Path(ready.directory).parent / ".params").read_text()  # what the client itself goes by
+    assert "mfscachemode: DIRECT\n" in parameters
+    settings = (lab_state(NAME).folder / "chunkserver1" / "mfschunkserver.cfg").read_text()
+    assert "HDD_FSYNC_BEFORE_CLOSE = 1\n" in settings
+    assert ready.facts["goal"] == 3 and ready.facts["version"].startswith("MooseFS ")
+    lifecycle.tear_down(NAME)
+    up(NAME)
+    lifecycle.tear_down(NAME)
+    assert eventually(lambda: traces() == before)
+    assert system_files() == system
+
+
+@pytest.mark.usefixtures("installed")
+def test_four_chunkservers_with_two_copies_and_no_trash(storage: Path) -> None:
+    ready = up(NAME, {"goal": "2"}, nodes=4)
+    (client,) = ready.clients
+    note = Path(ready.directory) / "note"
+    note.write_text("twice")
+    assert sorted(copies(client, note, storage)) == [0, 0, 1, 1]
+    assert asked_by(client, "mfsgettrashtime", str(note)).split(": ")[1].strip() == "0"
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    "moment",
+    [
+        lambda: journal_has(NAME, '"name": "mfsmaster"'),
+        lambda: journal_has(NAME, '"name": "chunkserver2"'),
+        lambda: journal_has(NAME, '"filesystem": "fuse.moosefs"'),
+    ],
+    ids=["the master starts", "a chunkserver starts", "a client mounts"],
+)
+def test_killed_while_it_comes_up_another_process_cleans_up(
+    moment: Callable[[], bool], forked: Fork, traces: Look
+) -> None:
+    before = traces()
+    kill_when(moment, forked(lambda: up(NAME)))
+    lifecycle.tear_down(NAME)
+    assert eventually(lambda: traces() == before)
+
+
+@pytest.mark.fio
+@pytest.mark.usefixtures("installed")
+def test_a_campaign_measures_it_and_takes_it_down(leadline: Leadline, tmp_path: Path, traces: Look) -> None:
+    before, run = traces(), tmp_path / "run"
+    done = leadline("run", campaign(NAME, tmp_path), "--output", run)
+    assert done.returncode == 0, done.stderr
+    assert f"{NAME} is up after" in done.stdout and f"{NAME} is down after" in done.stdout
+    assert len(statuses(run)) >= 4 and set(statuses(run)) == {"finished"}
+    environment = json.loads((run / "environment.json").read_text())
+    assert environment["filesystem"]["type"] == "fuse.moosefs" and environment["target"]["goal"] == 3
+    assert (run / "report.html").is_file()
+    assert eventually(lambda: traces() == before)
+
+
+@pytest.mark.fio
+@pytest.mark.usefixtures("installed")
+def test_lab_down_cleans_after_a_killed_campaign(
+    argv: Callable[..., list[str]], leadline: Leadline, tmp_path: Path, traces: Look
+) -> None:
+    before, run = traces(), tmp_path / "run"
+    words = argv("run", campaign(NAME, tmp_path), "--output", run)
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(words, cwd=tmp_path, stdout=quiet, stderr=quiet) as started:
+        assert eventually(lambda: bool(statuses(run)), 40)
+        started.kill()
+    assert leadline("lab", "down").returncode == 0
+    assert eventually(lambda: traces() == before)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_master_that_cannot_start_is_told_with_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shadow("mfsmaster", tmp_path / "bin", monkeypatch)
+    with pytest.raises(UserError, match="mfsmaster ended before it served; it said: the port is taken"):
+        up(NAME)
+    assert known_labs() == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_chunkserver_that_cannot_start_is_told_with_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shadow("mfschunkserver", tmp_path / "bin", monkeypatch)
+    with pytest.raises(UserError, match=r"chunkserver1 ended before it served; it said: the port is taken"):
+        up(NAME)
+    assert known_labs() == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_mount_option_that_nobody_knows_is_one_sentence_and_leaves_nothing(traces: Look) -> None:
+    before = traces()
+    with pytest.raises(UserError, match="mfscachmode"):
+        up(NAME, {"mfscachmode": "DIRECT"})
+    assert known_labs() == [] and eventually(lambda: traces() == before)
+
+
+@pytest.mark.anybody
+def test_options_in_capitals_are_the_chunkservers_and_the_others_the_clients() -> None:
+    options = {"goal": "2", "WORKERS_MAX": "9", "mfscachemode": "NEVER", "mfsnoxattrs": ""}
+    shape = shape_of(Wishes(1, storage_nodes=5, options=options))
+    assert shape == Shape(5, 2, {"WORKERS_MAX": "9"}, ("mfscachemode=NEVER", "mfsnoxattrs"))
+    assert shape_of(Wishes(1)) == Shape(3, 3, {}, ())
+
+
+@pytest.mark.anybody
+@pytest.mark.parametrize(
+    ("wishes", "said"),
+    [
+        (Wishes(1, storage_nodes=2), "keeps goal 3 copies on as many hosts and has 2"),
+        (Wishes(1, options={"goal": "ten"}), 'a number from 1 to 9, not "ten"'),
+        (Wishes(1, options={"WORKER_MAX": "9"}), 'did you mean "WORKERS_MAX"'),
+        (Wishes(1, clients=0), "at least 1 client"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(wishes: Wishes, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        shape_of(wishes)
