@@ -50,13 +50,20 @@ def ground(
     if name is None:
         yield Ground(check_directory(directory), target.get("filesystem"))
         return
-    with standing(name, lab_target(name), Wishes(space_bytes), click.echo, str(run_folder)) as ready:
+    options = {key: _written(value) for key, value in target.get("options", {}).items()}
+    wishes = Wishes(space_bytes, options=options)
+    with standing(name, lab_target(name), wishes, click.echo, str(run_folder)) as ready:
         if "://" in ready.directory:
             raise UserError(
                 f"{name} is an object store at {ready.directory} with no files in it to measure; take another target"
             )
         facts = {"name": name, **ready.facts}
         yield Ground(check_directory(Path(ready.directory)), ready.filesystem, facts)
+
+
+def _written(value: object) -> str:
+    """An option as a mount command takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def filesystem_of(path: Path) -> str | None:

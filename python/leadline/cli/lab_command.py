@@ -23,7 +23,24 @@ def list_targets() -> None:
 @command.command("up")
 @click.argument("name")
 @click.option("--size", default="4GiB", show_default=True, help="How much its filesystem has to hold.")
-def up(name: str, size: str) -> None:
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A mount or format option in its own words.",
+)
+@click.option(
+    "--clients",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Mounts, each on a host of its own.",
+)
+@click.option(
+    "--storage-nodes", type=click.IntRange(min=1), help="Servers, where the target lets one choose."
+)
+def up(name: str, size: str, options: tuple[str, ...], clients: int, storage_nodes: int | None) -> None:
     """Bring NAME up and leave it up. Needs root."""
     from leadline.run.lab.laboratory import Wishes
     from leadline.run.lab.lifecycle import bring_up
@@ -31,9 +48,16 @@ def up(name: str, size: str) -> None:
     from leadline.spec.units import parse_size
 
     target = lab_target(name)
-    ready, seconds = bring_up(name, target, Wishes(parse_size(size)), click.echo)
+    wishes = Wishes(
+        parse_size(size),
+        clients,
+        storage_nodes,
+        {key: value for key, _, value in (each.partition("=") for each in options)},
+    )
+    ready, seconds = bring_up(name, target, wishes, click.echo)
     click.echo(f"{name} is up after {seconds:.2f} s: {ready.filesystem} at {ready.directory}")
-    click.echo(f"Measure it: leadline quick {ready.directory}")
+    if "://" not in ready.directory:
+        click.echo(f"Measure it: leadline quick {ready.directory}")
 
 
 @command.command("status")

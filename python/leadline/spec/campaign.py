@@ -150,8 +150,16 @@ class Target(_Strict):
         description='what must be mounted there, as in the mount table ("nfs4", "fuse.juicefs", "lustre"); checked before each step',
     )
 
+    options: dict[str, FioValue] = Field(
+        default_factory=dict, description="mount and format options of a lab target, in its own words"
+    )
+
     @model_validator(mode="after")
     def _one_place(self) -> Target:
+        if self.options and self.name is None:
+            raise ValueError(
+                "has `options`, which only a target of the lab takes; mount the directory as you want it"
+            )
         if self.name is not None and self.directory is not None:
             raise ValueError("has both `name` and `directory`; measure a target of the lab or a directory")
         if self.name is not None and self.filesystem is not None:
