@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from leadline.analyse.saturation import find_peak, find_saturation
 
-JOURNAL = Path(os.environ.get("LEADLINE_JOURNAL_DATA", "/work/shared/data/3fs-journal"))
+BESIDE = Path(__file__).parents[3] / "shared/data/3fs-journal"
+JOURNAL = Path(os.environ.get("LEADLINE_JOURNAL_DATA", BESIDE))
 LOADS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0]
 RATES = st.lists(st.integers(1, 10_000), min_size=8, max_size=8)
 

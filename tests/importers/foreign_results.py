@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 FIO_SAMPLES = Path(__file__).parents[1] / "formats" / "samples"
-JOURNAL = Path(os.environ.get("LEADLINE_JOURNAL_DATA", "/work/shared/data/3fs-journal"))
+BESIDE = Path(__file__).parents[3] / "shared/data/3fs-journal"
+JOURNAL = Path(os.environ.get("LEADLINE_JOURNAL_DATA", BESIDE))
 needs_journal = pytest.mark.skipif(
     not (JOURNAL / "README.md").exists(),
     reason=f"the published raw results are not at {JOURNAL} (set LEADLINE_JOURNAL_DATA)",
