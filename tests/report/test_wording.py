@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_results import sample
 
-from leadline.analyse.results import Estimate
 from leadline.report import environment, wording
 
 
@@ -37,14 +36,6 @@ def test_one_axis_has_one_unit() -> None:
 def test_a_unit_never_makes_a_figure_smaller_than_one(value: float) -> None:
     for scale in ("bandwidth", "rate", "latency", "size"):
         assert value / wording.unit_for(scale, [value]).size >= 0.999
-
-
-def test_an_open_end_of_an_interval_is_said() -> None:
-    assert (
-        wording.with_interval("latency", Estimate(2e6, 1e6, None, 40, "order statistics"))
-        == "2.00 ms (1.00 to open, n = 40)"
-    )
-    assert wording.with_interval("rate", Estimate(50, None, None, 1, "")) == "50.0 IOPS (no interval, n = 1)"
 
 
 def test_settings_are_written_as_people_write_them() -> None:

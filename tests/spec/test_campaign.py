@@ -171,3 +171,9 @@ def test_a_file_beside_the_user_wins_over_a_ready_made_one(
     (tmp_path / "juicefs_guide.toml").write_text("")
     monkeypatch.chdir(tmp_path)
     assert find_campaign("juicefs_guide.toml").resolve() == tmp_path / "juicefs_guide.toml"
+
+
+def test_options_belong_to_a_target_of_the_lab() -> None:
+    assert "`options`, which only a target of the lab takes" in refusal(
+        target={"directory": "/data", "options": {"mount": "noatime"}}
+    )

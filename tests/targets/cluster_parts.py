@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lab_parts import eventually
@@ -20,6 +22,8 @@ from leadline.run.lab.registry import lab_target
 from leadline.run.lab.state import Ready, lab_state
 from leadline.run.lab.tools import Toolbox
 
+Leadline = Callable[..., subprocess.CompletedProcess[str]]
+Look = Callable[[], object]
 DATA_BYTES = 64 << 20
 CAMPAIGN = """
 name = "tiny"
@@ -94,6 +98,33 @@ def statuses(run: Path) -> list[str]:
             return [row[0] for row in connection.execute("SELECT status FROM step ORDER BY ordinal")]
         except sqlite3.OperationalError:  # not made yet
             return []
+
+
+def measured_by_a_campaign(name: str, leadline: Leadline, folder: Path, traces: Look) -> dict[str, Any]:
+    """A whole campaign on the target, which leaves nothing; what the environment record says of the target."""
+    before, run = traces(), folder / "run"
+    done = leadline("run", campaign(name, folder), "--output", run)
+    assert done.returncode == 0, done.stderr
+    assert f"{name} is up after" in done.stdout and f"{name} is down after" in done.stdout
+    assert len(statuses(run)) >= 4 and set(statuses(run)) == {"finished"}
+    environment = json.loads((run / "environment.json").read_text())
+    assert environment["filesystem"]["type"] == f"fuse.{name}"
+    assert (run / "report.html").is_file()
+    assert eventually(lambda: traces() == before)
+    return dict(environment["target"])
+
+
+def cleaned_after_a_killed_campaign(
+    name: str, argv: Callable[..., list[str]], leadline: Leadline, folder: Path, traces: Look
+) -> None:
+    """`kill -9` in the middle of a campaign, then `lab down` leaves nothing."""
+    before, run = traces(), folder / "run"
+    words, quiet = argv("run", campaign(name, folder), "--output", run), subprocess.DEVNULL
+    with subprocess.Popen(words, cwd=folder, stdout=quiet, stderr=quiet) as started:
+        assert eventually(lambda: bool(statuses(run)), 40)
+        started.kill()
+    assert leadline("lab", "down").returncode == 0
+    assert eventually(lambda: traces() == before)
 
 
 def seen_by(client: tuple[str, str], file: str) -> str:

@@ -276,3 +276,21 @@ def test_too_big_for_the_disk_is_one_sentence(leadline: Leadline, traces: Look) 
     done = leadline("lab", "up", "ext4", "--size", "900TiB")
     assert done.returncode == 2 and "make room" in done.stderr
     assert traces() == before
+
+
+def test_options_of_a_target_reach_its_mount(
+    campaign: Callable[..., Path], leadline: Leadline, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    done = leadline("run", campaign('name = "ext4"\noptions = { mount = "noatime" }'), "--output", run)
+    assert done.returncode == 0, done.stderr
+    assert "noatime" in json.loads((run / "environment.json").read_text())["filesystem"]["mount_options"]
+
+
+def test_lab_up_takes_options_and_refuses_what_the_target_does_not_have(leadline: Leadline) -> None:
+    assert leadline("lab", "up", "ext4", "--size", "16MiB", "--option", "mount=noatime").returncode == 0
+    assert leadline("lab", "down", "ext4").returncode == 0
+    for wrong in (("--clients", "2"), ("--option", "mont=noatime")):
+        refused = leadline("lab", "up", "ext4", *wrong)
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert 'did you mean "mount"' in refused.stderr

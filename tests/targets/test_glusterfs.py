@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +9,13 @@ from typing import Any
 
 import pytest
 from cluster_parts import (
-    campaign,
+    cleaned_after_a_killed_campaign,
     journal_has,
     kill_when,
+    measured_by_a_campaign,
     seen_by,
     shadow,
     skip_unless_installed,
-    statuses,
     up,
 )
 from lab_parts import eventually
@@ -102,15 +101,8 @@ def test_killed_while_it_comes_up_another_process_cleans_up(
 @pytest.mark.fio
 @pytest.mark.usefixtures("installed")
 def test_a_campaign_measures_it_and_takes_it_down(leadline: Leadline, tmp_path: Path, traces: Look) -> None:
-    before, run = traces(), tmp_path / "run"
-    done = leadline("run", campaign(NAME, tmp_path), "--output", run)
-    assert done.returncode == 0, done.stderr
-    assert f"{NAME} is up after" in done.stdout and f"{NAME} is down after" in done.stdout
-    assert len(statuses(run)) >= 4 and set(statuses(run)) == {"finished"}
-    environment = json.loads((run / "environment.json").read_text())
-    assert environment["filesystem"]["type"] == "fuse.glusterfs" and environment["target"]["replicas"] == 3
-    assert (run / "report.html").is_file()
-    assert eventually(lambda: traces() == before)
+    target = measured_by_a_campaign(NAME, leadline, tmp_path, traces)
+    assert target["replicas"] == 3
 
 
 @pytest.mark.fio
@@ -118,15 +110,7 @@ def test_a_campaign_measures_it_and_takes_it_down(leadline: Leadline, tmp_path: 
 def test_lab_down_cleans_after_a_killed_campaign(
     argv: Callable[..., list[str]], leadline: Leadline, tmp_path: Path, traces: Look
 ) -> None:
-    before, run = traces(), tmp_path / "run"
-    words = argv("run", campaign(NAME, tmp_path), "--output", run)
-    with subprocess.Popen(
-        words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as started:
-        assert eventually(lambda: bool(statuses(run)), 40)
-        started.kill()
-    assert leadline("lab", "down").returncode == 0
-    assert eventually(lambda: traces() == before)
+    cleaned_after_a_killed_campaign(NAME, argv, leadline, tmp_path, traces)
 
 
 def test_a_server_that_cannot_start_is_told_with_its_words(

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_parts import campaign, journal_has, kill_when, seen_by, skip_unless_installed, statuses
+from cluster_parts import (
+    cleaned_after_a_killed_campaign,
+    journal_has,
+    kill_when,
+    measured_by_a_campaign,
+    seen_by,
+    skip_unless_installed,
+)
 from lab_parts import eventually
 from program_parts import skip_unless_built
 
@@ -152,17 +159,9 @@ def test_killed_while_it_comes_up_another_process_cleans_up(
 @pytest.mark.fio
 @pytest.mark.usefixtures("juicefs")
 def test_a_campaign_measures_it_and_takes_it_down(leadline: Leadline, tmp_path: Path, traces: Look) -> None:
-    before, run = traces(), tmp_path / "run"
-    done = leadline("run", campaign(NAME, tmp_path), "--output", run)
-    assert done.returncode == 0, done.stderr
-    assert f"{NAME} is up after" in done.stdout and f"{NAME} is down after" in done.stdout
-    assert len(statuses(run)) >= 4 and set(statuses(run)) == {"finished"}
-    environment = json.loads((run / "environment.json").read_text())
-    assert (
-        environment["filesystem"]["type"] == "fuse.juicefs" and environment["target"]["metadata"] == "sqlite3"
-    )
-    assert (run / "report.html").is_file()
-    assert eventually(lambda: traces() == before and clients() == [])
+    target = measured_by_a_campaign(NAME, leadline, tmp_path, traces)
+    assert target["metadata"] == "sqlite3"
+    assert clients() == []
 
 
 @pytest.mark.fio
@@ -170,14 +169,8 @@ def test_a_campaign_measures_it_and_takes_it_down(leadline: Leadline, tmp_path: 
 def test_lab_down_cleans_after_a_killed_campaign(
     argv: Callable[..., list[str]], leadline: Leadline, tmp_path: Path, traces: Look
 ) -> None:
-    before, run = traces(), tmp_path / "run"
-    words = argv("run", campaign(NAME, tmp_path), "--output", run)
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(words, cwd=tmp_path, stdout=quiet, stderr=quiet) as started:
-        assert eventually(lambda: bool(statuses(run)), 40)
-        started.kill()
-    assert leadline("lab", "down").returncode == 0
-    assert eventually(lambda: traces() == before and clients() == [])
+    cleaned_after_a_killed_campaign(NAME, argv, leadline, tmp_path, traces)
+    assert clients() == []
 
 
 @pytest.mark.usefixtures("juicefs")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leadline.analyse import wording
-from leadline.analyse.results import CellResult, Estimate
+from leadline.analyse.results import CellResult
 from leadline.spec.settings import SETTINGS
 from leadline.store.records import Scalar
 
@@ -90,16 +90,6 @@ def measure(scale: str, value: float, unit: Unit | None = None) -> str:
     """A figure with its unit, e.g. "1.23 GiB/s"; `unit` None takes the one that fits the figure."""
     chosen = unit or unit_for(scale, [value])
     return f"{wording.digits(value / chosen.size)} {chosen.symbol}".rstrip()
-
-
-def with_interval(scale: str, estimate: Estimate) -> str:
-    """ "1.23 GiB/s (1.20 to 1.26, n = 3)", all in the unit of the value."""
-    unit = unit_for(scale, [estimate.value])
-    ends = [None if end is None else wording.digits(end / unit.size) for end in (estimate.low, estimate.high)]
-    if ends == [None, None]:
-        return f"{measure(scale, estimate.value, unit)} (no interval, n = {estimate.n})"
-    low, high = (end or "open" for end in ends)
-    return f"{measure(scale, estimate.value, unit)} ({low} to {high}, n = {estimate.n})"
 
 
 def setting_label(name: str) -> str:

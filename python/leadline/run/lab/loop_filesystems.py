@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from leadline.errors import UserError
+from leadline.errors import UserError, did_you_mean
 from leadline.run.lab.laboratory import Laboratory, Wishes
 from leadline.run.lab.state import Ready, storage_root
 
@@ -35,7 +35,7 @@ class LoopFilesystem:
 
     def up(self, lab: Laboratory, wishes: Wishes) -> Ready:
         """Image, loop device, filesystem, mount, a work directory in it."""
-        _only_here(wishes, self.kind)
+        _check(wishes, self.kind, ("mount",))
         size_bytes = round(wishes.size_bytes * ROOM) + ROOM_FLOOR_BYTES
         _check_free(size_bytes)
         folder = lab.storage()
@@ -65,7 +65,7 @@ class MemoryFilesystem:
 
     def up(self, lab: Laboratory, wishes: Wishes) -> Ready:
         """A mount and a work directory in it."""
-        _only_here(wishes, "tmpfs")
+        _check(wishes, "tmpfs", ())
         size_bytes = round(wishes.size_bytes * ROOM) + MEMORY_FLOOR_BYTES
         free_bytes = psutil.virtual_memory().available
         if size_bytes > free_bytes:
@@ -103,7 +103,14 @@ def _work_directory(point: Path) -> Path:
     return path
 
 
-def _only_here(wishes: Wishes, kind: str) -> None:
+def _check(wishes: Wishes, kind: str, options: tuple[str, ...]) -> None:
+    """Raises UserError for what a local filesystem cannot be asked."""
+    for name in wishes.options:
+        if name not in options:
+            known = f"it knows: {', '.join(options)}" if options else "it has none"
+            raise UserError(
+                f'{kind} has no option "{name}" in the lab{did_you_mean(name, options)} ({known})'
+            )
     if wishes.clients != 1 or wishes.storage_nodes not in (None, 1):
         raise UserError(
             f"{kind} is a filesystem of one machine; it has no clients and storage nodes to choose"
