@@ -13,9 +13,11 @@ import pytest
 from leadline.errors import UserError
 from leadline.plan.design import layout_step
 from leadline.plan.planner import FixedPlan
+from leadline.plan.sites import Site
 from leadline.plan.steps import Layout, Step
 from leadline.run.conductor import Conductor, Interrupted, Stop
 from leadline.run.engines.fake import OPERATIONS, FakeEngine
+from leadline.run.fake_grounds import FakeGrounds
 from leadline.run.hosts.fake import FakeHost
 from leadline.run.layouts import data_folder, layout_present
 from leadline.run.seams import Completed, Invocation, Now, Outcome
@@ -47,6 +49,9 @@ class Listener:
     def step_finished(self, record: StepRecord) -> None:
         self.finished.append(record)
 
+    def said(self, line: str) -> None:
+        """Targets come and go."""
+
 
 @dataclass
 class Walk:
@@ -56,6 +61,7 @@ class Walk:
     engine: FakeEngine
     host: FakeHost
     target: FakeTarget
+    grounds: FakeGrounds
     listener: Listener
 
     @property
@@ -72,7 +78,10 @@ def walk(tmp_path: Path, work_directory: Path) -> Callable[..., Walk]:
     """A walk along the steps; a second one goes on in the same run folder."""
 
     def make(
-        *steps: Step, folder: Path = tmp_path / "run", outcomes: dict[int, Outcome] | None = None
+        *steps: Step,
+        folder: Path = tmp_path / "run",
+        outcomes: dict[int, Outcome] | None = None,
+        refused: dict[str, str] | None = None,
     ) -> Walk:
         run = (
             RunFolder.open(folder)
@@ -85,8 +94,9 @@ def walk(tmp_path: Path, work_directory: Path) -> Callable[..., Walk]:
             FakeTarget(work_directory),
             Listener(),
         )
-        conductor = Conductor(FixedPlan(steps), run, {"fio": engine}, host, target, listener, Stop(host))
-        return Walk(conductor, engine, host, target, listener)
+        grounds = FakeGrounds(host, target, refused or {})
+        conductor = Conductor(FixedPlan(steps), run, {"fio": engine}, grounds, listener, Stop())
+        return Walk(conductor, engine, host, target, grounds, listener)
 
     return make
 
@@ -338,6 +348,83 @@ def test_whether_caches_were_dropped_is_recorded(
         "kept",
     ]
     assert done.records[2].facts["caches_reason"] == "only root may"
+
+
+def on(label: str, *steps: Step, clients: int = 0) -> list[Step]:
+    return [Step(**{**each.__dict__, "site": Site("lab", label, clients=clients)}) for each in steps]
+
+
+def test_a_site_is_taken_down_before_the_next_comes_up_and_comes_up_again_for_a_later_round(
+    walk: Callable[..., Walk], step: Callable[..., Step]
+) -> None:
+    cell = step(files="none", layout=None)
+    done = walk(*numbered(*on("xfs", cell, cell), *on("ext4", cell), *on("xfs", cell)))
+    done.conductor.conduct()
+    assert done.grounds.told == ["up xfs", "down xfs", "up ext4", "down ext4", "up xfs", "down xfs"]
+    assert done.statuses == ["finished"] * 4
+
+
+def test_a_site_that_cannot_be_brought_up_fails_its_steps_and_the_others_are_measured(
+    walk: Callable[..., Walk], step: Callable[..., Step]
+) -> None:
+    cell = step(files="none", layout=None)
+    done = walk(
+        *numbered(*on("cephfs", cell, cell), *on("ext4", cell)), refused={"cephfs": "ceph-mon did not serve"}
+    )
+    done.conductor.conduct()
+    assert done.statuses == ["failed", "failed", "finished"]
+    assert {record.reason for record in done.records[:2]} == {"ceph-mon did not serve"}
+
+
+def test_the_only_site_that_cannot_be_brought_up_ends_the_run_before_its_first_step(
+    walk: Callable[..., Walk], step: Callable[..., Step]
+) -> None:
+    done = walk(*numbered(*on("cephfs", step(), step())), refused={"cephfs": "ceph-mon did not serve"})
+    with pytest.raises(UserError, match="ceph-mon did not serve"):
+        done.conductor.conduct()
+    assert done.records == []
+
+
+EACH = Layout("files-1x64k-each", 1, 1, 65536, clients=3)
+
+
+def test_several_clients_work_on_files_of_their_own_and_are_told_apart(
+    walk: Callable[..., Walk], step: Callable[..., Step], work_directory: Path
+) -> None:
+    seen: list[Path] = []
+    cells = [step(cell={"clients": clients}, layout=EACH) for clients in (3, 2)]
+    done = walk(*numbered(*on("glusterfs", layout_step(EACH, "e"), *cells, clients=3)))
+    done.host.meanwhile = lambda invocation: seen.append(invocation.working_directory)
+    done.conductor.conduct()
+    assert done.statuses == ["finished"] * 3
+    hosts = [sorted({part.host for part in record.measurements}) for record in done.records[1:]]
+    assert hosts == [["client1", "client2", "client3"], ["client1", "client2"]]
+    assert [each["name"] for each in done.records[2].facts["clients"]] == ["client1", "client2"]
+    folder = data_folder(work_directory, EACH)
+    assert {path.relative_to(folder).as_posix() for path in seen} == {"client1", "client2", "client3"}
+
+
+def test_a_client_that_fails_fails_the_step_by_name(
+    walk: Callable[..., Walk], step: Callable[..., Step]
+) -> None:
+    done = walk(
+        *numbered(*on("glusterfs", layout_step(EACH, "e"), step(cell={"clients": 3}, layout=EACH), clients=3))
+    )
+    done.host.meanwhile = lambda invocation: (
+        Completed(None, "", "", 1, reason="ssh lost the connection")
+        if invocation.argv[1] == "1" and invocation.working_directory.name == "client2"
+        else None
+    )
+    done.conductor.conduct()
+    assert done.records[1].reason == "client2: ssh lost the connection"
+
+
+def test_more_clients_than_there_are_fail_in_a_sentence(
+    walk: Callable[..., Walk], step: Callable[..., Step]
+) -> None:
+    done = walk(*numbered(*on("ext4", step(cell={"clients": 2}, files="none", layout=None), clients=1)))
+    done.conductor.conduct()
+    assert "ext4 has 1 client where 2 are asked for" in str(done.records[0].reason)
 
 
 @pytest.mark.root

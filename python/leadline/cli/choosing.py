@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -69,21 +70,30 @@ def _repeated(campaign: Campaign, repeats: int) -> Campaign:
 
 
 def _redirected(campaign: Campaign, directory: Path) -> Campaign:
-    """The command line's directory wins over the campaign's target, and that is said."""
-    stated = campaign.target
-    if stated.name or stated.directory:
-        instead = f"the lab's {stated.name}" if stated.name else str(stated.directory)
+    """The command line's directory wins over the campaign's targets, and that is said."""
+    stated = [target for target in campaign.target if target.name or target.directory]
+    if stated:
+        instead = ", ".join(f"the lab's {each.name}" if each.name else str(each.directory) for each in stated)
         click.echo(f"Measuring {directory} (--directory) in place of {instead} (the campaign's target)")
-    target = Target.model_validate({"directory": str(directory), "filesystem": stated.filesystem})
-    return campaign.model_copy(update={"target": target})
+    filesystem = campaign.target[0].filesystem if len(campaign.target) == 1 else None
+    target = Target.model_validate({"directory": str(directory), "filesystem": filesystem})
+    held = campaign.conditions.model_fields_set
+    if held:
+        raise UserError(
+            f"[conditions] {', '.join(sorted(held))} hold lab targets only; take them out to measure {directory}"
+        )
+    return campaign.model_copy(update={"target": (target,)})
 
 
-def _place(target: Target, otherwise: Path | None, path: Path) -> Path:
+def _place(targets: Sequence[Target], otherwise: Path | None, path: Path) -> Path:
     """Where the campaign works; a target of the lab says so itself when it is up, so until then its folder stands for it."""
-    if target.name is None:
-        return _directory(None, target.directory or otherwise, path)
-    lab_target(target.name)
-    return lab_state(target.name).folder
+    for target in targets:
+        if target.name is not None:
+            lab_target(target.name)
+    first = targets[0]
+    if first.name is None:
+        return _directory(None, first.directory or otherwise, path)
+    return lab_state(first.name).folder
 
 
 def _of_job_file(path: Path, directory: Path | None, repeats: int, otherwise: Path | None) -> Sounding:

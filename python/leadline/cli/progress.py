@@ -22,6 +22,7 @@ from leadline.plan.planner import FixedPlan
 from leadline.plan.steps import Step
 from leadline.run.conductor import Watcher
 from leadline.run.seams import Now
+from leadline.spec.settings import SETTINGS
 from leadline.spec.units import format_duration, format_size
 from leadline.store.records import Cell, Scalar, Status, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
@@ -93,6 +94,9 @@ class PlainLines:
         for warning in dict.fromkeys(record.warnings):
             self._say(f"      warning: {warning}")
 
+    def said(self, line: str) -> None:
+        self._say(line)
+
     def _say(self, line: str) -> None:
         click.echo(line, file=self._stream)
 
@@ -126,6 +130,9 @@ class LiveScreen:
         self._tally.finish(record)
         self._recent.append(record)
         self._step = None
+
+    def said(self, line: str) -> None:
+        self._live.console.print(line, highlight=False, markup=False)
 
     def render(self) -> RenderableType:
         """The whole screen."""
@@ -186,6 +193,11 @@ def describe(kind: StepKind, cell: Cell) -> str:
     ]
     words += [f"{cell['rate']:g}/s offered"] if "rate" in cell else []
     words.append(str(cell["ioengine"]))
+    words += [
+        wording.setting(name, value)
+        for name, value in cell.items()
+        if name == "clients" or name.startswith("target.") or (name in SETTINGS and SETTINGS[name].site)
+    ]
     return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(words)
 
 

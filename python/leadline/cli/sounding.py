@@ -17,23 +17,20 @@ from typing import Any
 import click
 
 from leadline import __version__
-from leadline.cli.ground import Ground, ground
 from leadline.cli.progress import watching
 from leadline.errors import UserError
-from leadline.plan.forecast import forecast
 from leadline.plan.planner import FixedPlan
 from leadline.plan.steps import Step
 from leadline.run.conductor import Conductor, Interrupted, Stop, Watcher
 from leadline.run.directory_facts import accepts_direct
 from leadline.run.engines.registry import ENGINES
 from leadline.run.executable import engine_executable
-from leadline.run.hosts.local import LocalHost
-from leadline.run.observe.block_devices import disk_names_under
+from leadline.run.grounds import Ground
+from leadline.run.lab.lifecycle import check_root
+from leadline.run.lab.registry import lab_target
 from leadline.run.observe.environment import record_environment
-from leadline.run.observe.machine import Machine
-from leadline.run.observe.network_interfaces import interface_names
-from leadline.run.seams import Target
-from leadline.run.targets.work_directory import check_space
+from leadline.run.standing import Standing, check_stated, described
+from leadline.run.targets.work_directory import check_directory, check_space
 from leadline.store.manifest import Manifest
 from leadline.store.run_folder import RunFolder
 
@@ -61,24 +58,29 @@ def begin(sounding: Sounding, output: Path | None) -> Path:
     """Checks everything that can be checked before anything is written, then runs; returns the run folder."""
     check_engines(sounding.plan.steps)
     path = new_run_folder(output, sounding.name)
-    space_bytes = forecast(sounding.plan.steps).space_bytes
-    with ground(sounding.campaign.get("target", {}), sounding.directory, space_bytes, path) as at:
-        check_direct(sounding.plan.steps, at.directory)
-        check_space(at.directory, space_bytes)
-        _check_outside(path, at.directory)
-        folder = RunFolder.create(path, _manifest(sounding, at.directory))
-        if sounding.job_file is not None:
-            (folder.path / JOB_FILE).write_bytes(sounding.job_file.read_bytes())
-        folder.save_environment(_environment(at))
-        try:
-            return carry_out(folder, at)
-        except UserError:
-            _forget_if_empty(folder)
-            raise
+    _check_sites(sounding, path)
+    folder = RunFolder.create(path, _manifest(sounding))
+    if sounding.job_file is not None:
+        (folder.path / JOB_FILE).write_bytes(sounding.job_file.read_bytes())
+    try:
+        return carry_out(folder)
+    except UserError:
+        _forget_if_empty(folder)
+        raise
 
 
-def _environment(at: Ground) -> dict[str, Any]:
-    return record_environment(at.directory) | ({"target": dict(at.facts)} if at.facts else {})
+def _check_sites(sounding: Sounding, path: Path) -> None:
+    """What can be known of every site beforehand; raises UserError."""
+    for site in dict.fromkeys(step.site for step in sounding.plan.steps):
+        if site.target:
+            check_root(f'a campaign with [target] name = "{site.target}"')
+            lab_target(site.target)
+            continue
+        directory = check_directory(Path(site.directory) if site.directory else sounding.directory)
+        _check_outside(path, directory)
+        check_stated(directory, site)
+        check_space(directory, site.size_bytes)
+        check_direct([step for step in sounding.plan.steps if step.site == site], directory)
 
 
 def _forget_if_empty(folder: RunFolder) -> None:
@@ -97,12 +99,7 @@ def resume(path: Path) -> Path:
     check_engines(steps)
     if any(step.section for step in steps) and not (path / JOB_FILE).is_file():
         raise UserError(f"{path} has lost its {JOB_FILE}, so its sections cannot be run; start a new run")
-    target = folder.manifest.campaign.get("target", {})
-    where = Path(folder.manifest.directory)
-    with ground(target, where, forecast(steps).space_bytes, path.resolve()) as at:
-        if not folder.environment:  # killed before it was recorded
-            folder.save_environment(_environment(at))
-        return carry_out(folder, at)
+    return carry_out(folder)
 
 
 def planned_steps(folder: RunFolder) -> tuple[Step, ...]:
@@ -115,17 +112,14 @@ def planned_steps(folder: RunFolder) -> tuple[Step, ...]:
         ) from None
 
 
-def carry_out(folder: RunFolder, at: Ground) -> Path:
+def carry_out(folder: RunFolder) -> Path:
     """Conducts what is left of the plan and writes the report. Exits with 130 when interrupted."""
     plan = FixedPlan(planned_steps(folder))
-    host = LocalHost()
-    stop = Stop(host)
-    machine = Machine()
+    stop = Stop()
     job_file = folder.path / JOB_FILE
     with folder.locked(), _stopping(stop), watching(plan, folder) as watcher:
         conductor = Conductor(
-            planner=plan, folder=folder, engines=ENGINES, host=host, target=_target(at, plan), watcher=watcher, stop=stop,
-            devices=disk_names_under(machine, at.directory), interfaces=interface_names(machine),
+            planner=plan, folder=folder, engines=ENGINES, grounds=_grounds(folder, plan, watcher), watcher=watcher, stop=stop,
             job_file=job_file if job_file.exists() else None,
         )  # fmt: skip
         interrupted = _conducted(conductor, watcher)
@@ -136,6 +130,31 @@ def carry_out(folder: RunFolder, at: Ground) -> Path:
         click.echo(f"  leadline run --resume {folder.path}")
         sys.exit(130)
     return folder.path
+
+
+def _grounds(folder: RunFolder, plan: FixedPlan, watcher: Watcher) -> Standing:
+    sections = frozenset(step.section for step in plan.steps if step.section)
+    named = frozenset(name for step in plan.steps for name in step.options.get("filename", "").split(":"))
+    return Standing(
+        directory=Path(folder.manifest.directory),
+        owner=str(folder.path.resolve()),
+        tell=watcher.said,
+        on_ground=lambda ground: _record_ground(folder, ground),
+        sections=sections,
+        named=named - {""},
+    )
+
+
+def _record_ground(folder: RunFolder, ground: Ground) -> None:
+    """The environment is that of the first ground; every further one is told apart by what it is."""
+    environment = dict(folder.environment or record_environment(ground.directory))
+    if ground.facts:
+        environment.setdefault("target", dict(ground.facts))
+    if ground.site.target or ground.site.directory:
+        known = environment.setdefault("sites", [])
+        if (own := described(ground)) not in known:
+            known.append(own)
+    folder.save_environment(environment)
 
 
 def _conducted(conductor: Conductor, watcher: Watcher) -> bool:
@@ -174,17 +193,11 @@ def finish(path: Path) -> None:
     click.echo(f"Run:     {path}")
 
 
-def _target(at: Ground, plan: FixedPlan) -> Target:
-    sections = frozenset(step.section for step in plan.steps if step.section)
-    named = frozenset(name for step in plan.steps for name in step.options.get("filename", "").split(":"))
-    return at.target(forecast(plan.steps).space_bytes, sections, named - {""})
-
-
-def _manifest(sounding: Sounding, directory: Path) -> Manifest:
+def _manifest(sounding: Sounding) -> Manifest:
     return Manifest(
         name=sounding.name,
         source=sounding.source,
-        directory=str(directory),
+        directory=str(sounding.directory.absolute()),
         created_utc=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         leadline_version=__version__,
         seed=sounding.seed,

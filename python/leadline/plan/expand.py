@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
+from types import MappingProxyType
 
 from leadline.errors import UserError
 from leadline.plan.steps import Layout
 from leadline.spec.campaign import Experiment
-from leadline.spec.settings import AXES, SETTINGS
+from leadline.spec.settings import EXPERIMENT_AXES, SETTINGS
 from leadline.spec.units import format_size
 from leadline.store.records import Cell, Scalar
 
 _NEEDS_MIX = {"read_percentage": {"rw", "randrw"}}
+OWN_FILES = ("nfs", "rbd", "rados")
+"""ioengines of fio whose files, objects or images no mount shows: only they can write what they read."""
 _ELSEWHERE = ("directory", "filename_format", "opendir", "read_iolog", "replay_redirect")
 """fio(1): options that put the files elsewhere, or under names by which the layout would not find them."""
 
@@ -59,9 +62,17 @@ def _blocks(size_bytes: Fraction, block_bytes: int) -> int:
     return int(size_bytes // block_bytes) * block_bytes
 
 
-def expand(experiment: Experiment, scaling: Scaling) -> Iterator[dict[str, Scalar]]:
-    """Every cell of an experiment, in the order in which its axes are listed; raises UserError for an impossible cell."""
-    axes = {name: values for name in AXES if (values := getattr(experiment, name)) is not None}
+def expand(
+    experiment: Experiment,
+    scaling: Scaling,
+    overrides: Mapping[str, tuple[Scalar, ...]] = MappingProxyType({}),
+) -> Iterator[dict[str, Scalar]]:
+    """Every cell of an experiment, in the order in which its axes are listed; raises UserError for an impossible cell.
+
+    `overrides` are axes that a target has in place of the experiment's.
+    """
+    axes = {name: values for name in EXPERIMENT_AXES if (values := getattr(experiment, name)) is not None}
+    axes |= overrides
     axes |= {
         f"fio.{name}": tuple(value) if isinstance(value, list) else (value,)
         for name, value in experiment.fio.items()
@@ -121,4 +132,13 @@ def layout_of(cell: Cell, jobs: int | None = None) -> Layout:
     file_bytes, files = file_bytes_of(cell), int(cell["nrfiles"])
     filename = str(cell.get("fio.filename", ""))
     key = f"{filename or 'files'}-{files}x{format_size(file_bytes)}"
-    return Layout(key, 1 if filename else jobs or int(cell["numjobs"]), files, file_bytes, filename)
+    own = str(cell["ioengine"]) if cell.get("ioengine") in OWN_FILES else ""
+    return Layout(
+        key="-".join(filter(None, (own, key, "each" if "clients" in cell else ""))),
+        jobs=1 if filename else jobs or int(cell["numjobs"]),
+        files_a_job=files,
+        file_bytes=file_bytes,
+        filename=filename,
+        clients=int(cell.get("clients", 0)),
+        ioengine=own,
+    )

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from leadline.plan.steps import Step
 from leadline.store.records import StepKind
+
+ASSUMED_BRING_UP_SECONDS = 5.0
+"""Of a lab target, up and down together: a tenth of a second to half a minute; nothing is judged by it."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +36,17 @@ def forecast(steps: Sequence[Step]) -> Forecast:
     return Forecast(
         steps=len(steps),
         cells=len(cells),
-        seconds=sum(step.expected_seconds for step in steps),
-        space_bytes=max((step.layout.total_bytes for step in steps if step.layout), default=0),
+        seconds=sum(step.expected_seconds for step in steps) + ASSUMED_BRING_UP_SECONDS * bring_ups(steps),
+        space_bytes=max(
+            (max(step.site.size_bytes, step.layout.total_bytes) for step in steps if step.layout), default=0
+        ),
         written_bytes=sum(step.expected_bytes or 0 for step in writing),
     )
+
+
+def bring_ups(steps: Sequence[Step]) -> int:
+    """How often a target of the lab is brought up."""
+    return sum(bool(site.target) for site, _ in groupby(steps, key=lambda step: step.site))
 
 
 def kinds(steps: Sequence[Step]) -> Counter[StepKind]:

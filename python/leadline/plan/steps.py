@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from leadline.plan.sites import THE_DIRECTORY, Site
 from leadline.store.records import Cell, StepKind
 
 Files = Literal["none", "reuse", "fresh", "own"]
@@ -24,11 +25,15 @@ class Layout:
     file_bytes: int
     filename: str = ""
     """One file shared by all jobs, by this name; empty: every job has its own."""
+    ioengine: str = ""
+    """What alone can write them, where no mount shows them ("nfs", "rbd"); empty: any."""
+    clients: int = 0
+    """How many clients have files, each in a folder of its own; 0: there is no talk of several, the files lie in the layout's folder."""
 
     @property
     def total_bytes(self) -> int:
         """Space it needs."""
-        return self.jobs * self.files_a_job * self.file_bytes
+        return max(self.clients, 1) * self.jobs * self.files_a_job * self.file_bytes
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,13 @@ class Step:
     """Of a user's job file."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Further fio options, passed on as they are."""
+    site: Site = THE_DIRECTORY
+    """What it stands on."""
+
+    @property
+    def clients(self) -> int:
+        """How many take part."""
+        return int(self.cell.get("clients", 1))
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready, as the manifest keeps it."""
@@ -62,10 +74,11 @@ class Step:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Step:
         """The inverse of `to_json`."""
-        layout = document["layout"]
+        layout, site = document["layout"], document.get("site")
         known = {
             **document,
             "kind": StepKind(document["kind"]),
             "layout": Layout(**layout) if layout else None,
+            "site": Site.from_json(site) if site else THE_DIRECTORY,
         }
         return cls(**known)

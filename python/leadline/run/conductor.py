@@ -1,7 +1,8 @@
 """Walks the plan: the only place that starts things, and the only place where engines, hosts, targets and the store meet.
 
 Every step ends as a record, also one that failed; records are saved before the next step starts, so that whatever
-happens to leadline costs at most the step in flight.
+happens to leadline costs at most the step in flight. What steps stand on is brought up when the first step needs it and taken
+down when a step needs another (grounds.py).
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import shlex
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,11 +20,14 @@ from typing import Any, Protocol
 from leadline.errors import UserError
 from leadline.plan.design import layout_step
 from leadline.plan.planner import Planner
+from leadline.plan.sites import Site
 from leadline.plan.steps import Layout, Step
-from leadline.run.layouts import data_folder, layout_present, remove_other_layouts
+from leadline.run.gathering import gather, together
+from leadline.run.grounds import Ground, Grounds
 from leadline.run.observe.caches import drop_caches
 from leadline.run.observe.counters import CounterSampler
-from leadline.run.seams import Completed, Engine, Host, Invocation, Now, Outcome, Target
+from leadline.run.places import files_present, note_written, places_for
+from leadline.run.seams import Completed, Engine, Invocation, Now, Outcome, Place
 from leadline.store.records import Status, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
 from leadline.store.series import SeriesTable
@@ -38,22 +42,40 @@ class Watcher(Protocol):
 
     def step_finished(self, record: StepRecord) -> None: ...
 
+    def said(self, line: str) -> None:
+        """What happens between steps: a target comes up or goes down."""
+        ...
+
+
+SEED_STRIDE = 7919
+"""Between the seeds of two clients, so that no client repeats another's offsets in another repeat."""
+
 
 class Interrupted(Exception):
     """The user asked to stop; finished steps are kept, the step in flight is not."""
+
+
+def _nobody() -> None:
+    """Nothing runs."""
+
+
+def _give_up() -> None:
+    """In the midst of bringing a site up, which undoes what it has made."""
+    raise Interrupted
 
 
 @dataclass
 class Stop:
     """Set by a signal handler: ends the step in flight and then the walk."""
 
-    host: Host
     requested: bool = False
+    interrupt: Callable[[], None] = _nobody
+    """Asks whoever works on the step in flight to end."""
 
     def request(self) -> None:
         """Safe to call from a signal handler, any number of times."""
         self.requested = True
-        self.host.interrupt()
+        self.interrupt()
 
 
 @dataclass
@@ -63,25 +85,47 @@ class Conductor:
     planner: Planner
     folder: RunFolder
     engines: Mapping[str, Engine]
-    host: Host
-    target: Target
+    grounds: Grounds
     watcher: Watcher
     stop: Stop
-    devices: Sequence[str] = ()
-    """Block devices under the directory, whose counters are watched."""
-    interfaces: Sequence[str] = ()
     job_file: Path | None = None
     _done: list[StepRecord] = field(default_factory=list)
+    _standing: ExitStack = field(default_factory=ExitStack)
+    _ground: Ground | None = None
+    _refused: tuple[Site, str] | None = None
+    """The site that could not be brought up, and why: its other steps fail with the same sentence, without another try."""
 
     def conduct(self) -> None:
         """Runs every step that has no record yet. Raises Interrupted, or UserError when results can no longer be kept."""
         self._done = self.folder.records()
-        directory = self.target.prepare()
-        try:
+        with self._standing:
+            self._stand_on_the_only()
             while (step := self.planner.next_step(self._done)) is not None:
-                self._keep(self._perform(step, directory))
-        finally:
-            self.target.clean_up()
+                self._keep(self._perform(step))
+
+    def stand_on(self, site: Site) -> Ground:
+        """The ground of a site, brought up in place of the one before; raises UserError when it cannot be."""
+        if self._ground is None or self._ground.site != site:
+            self._leave()
+            self.stop.interrupt = _give_up
+            try:
+                self._ground = self._standing.enter_context(self.grounds.standing(site))
+            except KeyboardInterrupt:  # SIGTERM while a lab comes up
+                self.stop.requested = True
+                raise Interrupted from None
+            finally:
+                self.stop.interrupt = self._ground.interrupt if self._ground else _nobody
+        return self._ground
+
+    def _leave(self) -> None:
+        self._ground, self.stop.interrupt = None, _nobody
+        self._standing.close()
+
+    def _stand_on_the_only(self) -> None:
+        """Where all steps stand on one site, its refusal ends the run; where there are others, they are still worth measuring."""
+        sites = {step.site for step in self.planner.remaining(self._done)}
+        if len(sites) == 1:
+            self.stand_on(sites.pop())
 
     def _keep(self, performed: tuple[StepRecord, Mapping[str, bytes]]) -> None:
         record, raw = performed
@@ -91,80 +135,130 @@ class Conductor:
         self._done = [*(each for each in self._done if each.ordinal != record.ordinal), record]
         self.watcher.step_finished(record)
 
-    def _perform(self, step: Step, directory: Path) -> tuple[StepRecord, Mapping[str, bytes]]:
+    def _perform(self, step: Step) -> tuple[StepRecord, Mapping[str, bytes]]:
         if self.stop.requested:
             raise Interrupted
         self.watcher.step_started(step, self.planner.remaining(self._done))
-        gone = self.target.check()
-        if gone is not None:
-            return _failed(step, gone), {}
-        if step.kind is StepKind.LAYOUT and step.layout and layout_present(step.layout, directory):
-            return _reused(step), {}
         try:
-            data = self._data_for(step, directory)
-            facts = self._settle_caches(step)
-            return self._measure(step, data, facts)
+            return self._perform_on(step, self._ground_of(step))
         except UserError as error:
             return _failed(step, str(error)), {}
         except OSError as error:
             return _failed(step, f"{error.strerror} ({error.filename})"), {}
 
-    def _data_for(self, step: Step, directory: Path) -> Path:
-        """The folder that the step works in, with the files in it that it counts on."""
-        if step.files in ("none", "own") or step.layout is None:
-            return data_folder(directory, None)
-        remove_other_layouts(directory, step.layout)
-        data = data_folder(directory, step.layout)
-        if step.files == "fresh":
-            shutil.rmtree(data, ignore_errors=True)
-            data.mkdir()
-        elif not layout_present(step.layout, directory):
-            self._lay_out(step.layout, directory)
-        return data
+    def _ground_of(self, step: Step) -> Ground:
+        if self._refused is not None and self._refused[0] == step.site:
+            raise UserError(self._refused[1])
+        try:
+            return self.stand_on(step.site)
+        except UserError as error:
+            self._refused = (step.site, str(error))
+            raise
 
-    def _lay_out(self, layout: Layout, directory: Path) -> None:
-        """Files that an earlier step wrote, a layout or a measured write, are missing (a resumed run): written again."""
-        record, _ = self._perform(layout_step(layout, "files written again"), directory)
+    def _perform_on(self, step: Step, ground: Ground) -> tuple[StepRecord, Mapping[str, bytes]]:
+        gone = ground.target.check()
+        if gone is not None:
+            return _failed(step, gone), {}
+        if step.kind is StepKind.LAYOUT and step.layout and files_present(step.layout, ground):
+            return _reused(step), {}
+        return self._measure(step, ground, self._places(step, ground))
+
+    def _places(self, step: Step, ground: Ground) -> Sequence[Place]:
+        """Where each client works, with the files there that the step counts on."""
+        if step.files == "reuse" and step.layout and not files_present(step.layout, ground):
+            self._lay_out(step.layout, step.site)
+        return places_for(step, ground)
+
+    def _lay_out(self, layout: Layout, site: Site) -> None:
+        """Files that an earlier step wrote, a layout or a measured write, are missing (a resumed run, a new round): written again."""
+        record, _ = self._perform(layout_step(layout, "files written again", site))
         if record.status is Status.FAILED:
             raise UserError(f"the files could not be written: {record.reason}")
 
-    def _settle_caches(self, step: Step) -> dict[str, Any]:
-        if step.cache != "cold":
-            return {
-                "caches": "kept",
-                "caches_reason": "the campaign asks for hot caches" if step.cache == "hot" else None,
-            }
-        drop = drop_caches()
-        return {"caches": "dropped" if drop.dropped else "drop not permitted", "caches_reason": drop.reason}
-
     def _measure(
-        self, step: Step, data: Path, facts: Mapping[str, Any]
+        self, step: Step, ground: Ground, places: Sequence[Place]
     ) -> tuple[StepRecord, Mapping[str, bytes]]:
         engine = self.engines[step.engine]
+        clients = [client.name for client in ground.clients[: len(places)]]
         with _scratch(self.folder.path) as scratch:
-            if self.job_file is not None:
-                shutil.copy(self.job_file, scratch / "job.fio")
-            invocation = engine.prepare(step, data, scratch)
+            facts = _settle_caches(step, ground)
+            shares = dict(zip(clients, _shares(step, len(places)), strict=True))
+            invocations = {
+                name: engine.prepare(shares[name], place, self._own_scratch(scratch, name, len(places)))
+                for name, place in zip(clients, places, strict=True)
+            }
             started = time.time_ns()
-            with CounterSampler(self.devices, self.interfaces) as sampler:
-                completed = self.host.run(
-                    invocation, sampler.watch_engine, lambda line: self._tell(step, engine, line)
+            with CounterSampler(ground.devices, ground.interfaces) as sampler:
+                completed = ground.crew.run(
+                    invocations, sampler.watch_engine, lambda line: self._tell(step, engine, line)
                 )
-            outcome = engine.collect(step, invocation, completed)
-            record = _record(step, invocation, completed, outcome, started)
+            outcomes = {
+                name: engine.collect(shares[name], invocations[name], completed[name]) for name in clients
+            }
+            if step.kind is StepKind.LAYOUT or step.files == "fresh":
+                note_written(step, ground, outcomes.values())
+            first = invocations[clients[0]]
+            record, raw = _put_together(step, first, completed, outcomes, started)
             record = replace(
                 record,
                 counters=SeriesTable.group(sampler.series()),
                 totals=sampler.totals(),
                 warnings=(*record.warnings, *sampler.notes()),
-                facts={**facts, **record.facts},
+                facts={**ground.step_facts, **facts, **record.facts},
             )
-            return record, outcome.raw
+            return record, raw
+
+    def _own_scratch(self, scratch: Path, client: str, clients: int) -> Path:
+        own = scratch / client if clients > 1 else scratch
+        own.mkdir(exist_ok=True)
+        if self.job_file is not None:
+            shutil.copy(self.job_file, own / "job.fio")
+        return own
 
     def _tell(self, step: Step, engine: Engine, line: str) -> None:
         now = engine.now(line)
         if now is not None:
             self.watcher.now(step, now)
+
+
+def _shares(step: Step, clients: int) -> list[Step]:
+    """The step as each client is asked for it: its own files, its share of the bytes, offsets of its own."""
+    layout = step.layout and replace(step.layout, clients=0)
+    share = None if step.expected_bytes is None else step.expected_bytes // clients
+    return [
+        replace(step, layout=layout, expected_bytes=share, seed=step.seed + SEED_STRIDE * number)
+        for number in range(clients)
+    ]
+
+
+def _settle_caches(step: Step, ground: Ground) -> dict[str, Any]:
+    if step.cache != "cold":
+        return {
+            "caches": "kept",
+            "caches_reason": "the campaign asks for hot caches" if step.cache == "hot" else None,
+        }
+    own = ground.clear_caches()
+    drop = drop_caches()
+    return {
+        "caches": "dropped" if drop.dropped else "drop not permitted",
+        "caches_reason": drop.reason,
+        **own,
+    }
+
+
+def _put_together(
+    step: Step,
+    first: Invocation,
+    completed: Mapping[str, Completed],
+    outcomes: Mapping[str, Outcome],
+    started_unix_ns: int,
+) -> tuple[StepRecord, Mapping[str, bytes]]:
+    """One client's record is what it always was; several are gathered."""
+    if len(outcomes) == 1:
+        (outcome,), (ended,) = outcomes.values(), completed.values()
+    else:
+        outcome, ended = gather(outcomes, completed), together(completed)
+    return _record(step, first, ended, outcome, started_unix_ns), outcome.raw
 
 
 @contextmanager

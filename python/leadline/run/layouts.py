@@ -35,9 +35,18 @@ def layout_present(layout: Layout, directory: Path) -> bool:
 
 def layout_files(layout: Layout, folder: Path) -> list[Path]:
     """Every file of the layout, named as fio is told to name them."""
-    if layout.filename:
-        return [folder / layout.filename]
-    return [folder / f"{job}.{file}" for job in range(layout.jobs) for file in range(layout.files_a_job)]
+    names = [layout.filename] if layout.filename else _names(layout)
+    folders = [folder / client_folder(number) for number in range(1, layout.clients + 1)] or [folder]
+    return [each / name for each in folders for name in names]
+
+
+def _names(layout: Layout) -> list[str]:
+    return [f"{job}.{file}" for job in range(layout.jobs) for file in range(layout.files_a_job)]
+
+
+def client_folder(number: int) -> str:
+    """Of the files of client `number`, from 1, inside a layout that tells clients apart."""
+    return f"client{number}"
 
 
 def remove_other_layouts(directory: Path, layout: Layout) -> None:

@@ -7,7 +7,7 @@ directory ready, describes it and clears it up. A fake stands at each for fast t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,6 +31,50 @@ class Invocation:
 
 
 @dataclass(frozen=True)
+class Access:
+    """How an ioengine of fio reaches a target past its mount, or without one: what a target adds to fio's command.
+
+    A campaign names the ioengine in the field's word ("nfs", "gfapi", "rbd"); the target says what that takes here.
+    """
+
+    ioengine: str
+    """As fio is told: "gfapi", "external:/.../fio-nfs.so"."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Options of the engine, the same for all jobs: {"volume": "leadline", "brick": "10.77.1.1"}."""
+    spread: tuple[Mapping[str, str], ...] = ()
+    """One set of further options a server (or image): the jobs are dealt out over them as evenly as can be."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    root: str | None = None
+    """The work directory under the engine's own naming, where it sees the files of the mount; None: its files are its own, which
+    no mount shows, and start from nothing whenever the target is brought up."""
+    named: bool = True
+    """Whether it works on files with names; an image or a device has none."""
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Access:
+        """The inverse of `to_json`."""
+        return cls(**{**document, "spread": tuple(document["spread"])})
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a client performs a step."""
+
+    data: Path
+    """The folder of the step's files as this client sees it; where there is no mount, an empty folder of leadline's own."""
+    client: str = ""
+    """Its name, where several take part: files of an engine's own bear it."""
+    accesses: Mapping[str, Access] = field(default_factory=dict)
+    """By the ioengine that a campaign names."""
+    within: str = ""
+    """The folder's path inside the work directory, for engines that see the same files under another root."""
+
+
+@dataclass(frozen=True)
 class Completed:
     """What came of an invocation."""
 
@@ -45,6 +89,9 @@ class Completed:
     """User and system time of the engine and all its children."""
     reason: str | None = None
     """Why it could not run at all."""
+    started_ns: int = 0
+    """When the command itself began, on this machine's monotonic clock: after the gate, where there is one."""
+    ended_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,8 +124,8 @@ class Engine(Protocol):
         """Whether this machine can perform the steps, before the first one runs; raises UserError."""
         ...
 
-    def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
-        """The command that performs the step on the files under `data`; raises UserError when this machine cannot."""
+    def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
+        """The command that performs the step on the files under `place`; raises UserError when this machine cannot."""
         ...
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
@@ -90,20 +137,72 @@ class Engine(Protocol):
         ...
 
 
+class Gate(Protocol):
+    """Where clients wait for each other, so that they start together."""
+
+    def wait(self) -> None:
+        """Returns when all are there; raises threading.BrokenBarrierError when one of them cannot come."""
+        ...
+
+    def abort(self) -> None:
+        """This one cannot come: nobody shall wait for it."""
+        ...
+
+
 class Host(Protocol):
     """Where a command runs."""
 
+    @property
+    def name(self) -> str:
+        """As results are labelled with it."""
+        ...
+
     def run(
-        self, invocation: Invocation, on_start: Callable[[int], None], on_line: Callable[[str], None]
+        self,
+        invocation: Invocation,
+        on_start: Callable[[int], None],
+        on_line: Callable[[str], None],
+        gate: Gate | None = None,
     ) -> Completed:
         """Runs it to its end, its timeout or an interrupt; tells the process id and each line of output as they come.
 
-        Nothing that it started is left running.
+        With a gate the command is brought to the point where only its exec is left, and goes on when all others are there too.
+        Nothing that it started is left running. What it wrote into the invocation's scratch folder is there afterwards.
         """
         ...
 
     def interrupt(self) -> None:
         """Asks the running command to end now; safe to call from a signal handler, harmless when nothing runs."""
+        ...
+
+
+@dataclass(frozen=True)
+class Client:
+    """A place that generates load: a host, and the work directory as that host sees it."""
+
+    name: str
+    host: Host
+    directory: Path
+    namespace: str | None = None
+    """The network namespace it lives in, for its own counters; None for hosts of their own."""
+    groups: tuple[str, ...] = ()
+    """Control groups its load runs in: a client's limits."""
+
+
+class Crew(Protocol):
+    """The clients of a step, and how they work at once."""
+
+    def run(
+        self,
+        invocations: Mapping[str, Invocation],
+        on_start: Callable[[int], None],
+        on_line: Callable[[str], None],
+    ) -> Mapping[str, Completed]:
+        """Runs one invocation a client, by the client's name, all started together; every client has an entry in the result."""
+        ...
+
+    def interrupt(self) -> None:
+        """Asks all to end now; safe to call from a signal handler."""
         ...
 
 

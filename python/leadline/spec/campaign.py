@@ -56,6 +56,20 @@ class _OneOrSeveral:
         return {"anyOf": [several["items"], several]}
 
 
+def _free(value: Any) -> Any:
+    return None if value == "none" else value
+
+
+class _OrNone:
+    """Tells the JSON schema that "none" is how one writes free."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        inner = handler(schema)
+        return {"anyOf": [*inner.get("anyOf", [inner]), {"const": "none"}]}
+
+
 _SIZE_SCHEMA: dict[str, Any] = {
     "anyOf": [{"type": "string", "examples": ["4k", "1GiB"]}, {"type": "integer", "minimum": 1}]
 }
@@ -72,7 +86,9 @@ Bandwidth = Annotated[float, _checked(parse_bandwidth), WithJsonSchema(_BANDWIDT
 Count = Annotated[int, Field(ge=1, strict=True)]
 Percent = Annotated[int, Field(ge=0, le=100, strict=True)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, lt=100)]
 Flag = Annotated[bool, Field(strict=True)]
+Free = Annotated[Value | None, BeforeValidator(_free), _OrNone()]
 Axis = Annotated[tuple[Value, ...], Field(min_length=1), BeforeValidator(_as_tuple), _OneOrSeveral()]
 """An axis: one value or a list of values; every combination of all axes is a cell."""
 
@@ -87,6 +103,10 @@ class Experiment(_Strict):
     name: str = Field(min_length=1)
     engine: Literal["fio", "paced"] = Field(
         "fio", description="fio: closed loop; paced: open loop, latency counted from the schedule"
+    )
+    clients: Axis[Count] | None = Field(
+        None,
+        description="how many clients work at once, each on files of its own; needs a lab target's clients or [hosts]",
     )
     rw: Axis[Rw]
     read_percentage: Axis[Percent] | None = Field(None, description="share of reads in rw and randrw")
@@ -138,33 +158,120 @@ class Experiment(_Strict):
 
 
 class Target(_Strict):
-    """Where the files lie. The command line's directory wins."""
+    """Where the files lie: a directory, or a target of the lab; `options` and `storage_nodes` may be axes."""
 
     directory: str | None = Field(None, description="a directory to measure: empty, or leadline's own")
     name: str | None = Field(
         None, description="a target of the lab, brought up before and taken down after (leadline lab list)"
+    )
+    label: str | None = Field(
+        None,
+        min_length=1,
+        description="as results name it where a run has several; else `name` or `directory`",
     )
     filesystem: str | None = Field(
         None,
         min_length=1,
         description='what must be mounted there, as in the mount table ("nfs4", "fuse.juicefs", "lustre"); checked before each step',
     )
-
-    options: dict[str, FioValue] = Field(
-        default_factory=dict, description="mount and format options of a lab target, in its own words"
+    options: dict[str, FioValue | list[FioValue]] = Field(
+        default_factory=dict,
+        description="mount and format options of a lab target, in its own words; a list is an axis, with a remount between its values",
+    )
+    storage_nodes: Axis[Count] | None = Field(
+        None, description="servers of a lab target that lets one choose"
+    )
+    ioengine: Axis[str] | None = Field(
+        None, description="in place of the experiments' ioengine, on this target alone"
+    )
+    direct: Axis[Flag] | None = Field(
+        None, description="in place of the experiments' direct, on this target alone"
     )
 
     @model_validator(mode="after")
     def _one_place(self) -> Target:
-        if self.options and self.name is None:
+        if self.name is None and (self.options or self.storage_nodes):
+            key = "options" if self.options else "storage_nodes"
             raise ValueError(
-                "has `options`, which only a target of the lab takes; mount the directory as you want it"
+                f"has `{key}`, which only a target of the lab takes; mount the directory as you want it"
             )
         if self.name is not None and self.directory is not None:
             raise ValueError("has both `name` and `directory`; measure a target of the lab or a directory")
         if self.name is not None and self.filesystem is not None:
             raise ValueError(
                 "has `filesystem` beside `name`; a target of the lab knows its own, so take it out"
+            )
+        return self
+
+    @property
+    def title(self) -> str:
+        """As results name it."""
+        return self.label or self.name or self.directory or "the directory"
+
+
+def _as_targets(value: Any) -> Any:
+    """`target = "xfs"`, a table, or a list of either."""
+    several = value if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(each, str | dict | Target) for each in several):
+        raise ValueError("must be the name of a lab target, a table, or a list of these")
+    return tuple({"name": each} if isinstance(each, str) else each for each in several)
+
+
+class _TargetForms:
+    """Tells the JSON schema what `_as_targets` does."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        several = handler(schema)
+        either = {"anyOf": [several["items"], {"type": "string"}]}
+        return {"anyOf": [*either["anyOf"], {**several, "items": either}]}
+
+
+Targets = Annotated[tuple[Target, ...], Field(min_length=1), BeforeValidator(_as_targets), _TargetForms()]
+
+
+class Conditions(_Strict):
+    """What a lab target is held to while it is measured. Each may be an axis; "none" in a list leaves that value free."""
+
+    link: Axis[Free[Bandwidth]] | None = Field(None, description="bandwidth of every host's cable, each way")
+    packet_loss: Axis[Free[Share]] | None = Field(
+        None, description="percent of packets lost on every host's cable, each way"
+    )
+    disk_read_bandwidth: Axis[Free[Bandwidth]] | None = Field(None, description="of every storage disk")
+    disk_write_bandwidth: Axis[Free[Bandwidth]] | None = Field(None, description="of every storage disk")
+    disk_read_iops: Axis[Free[Rate]] | None = Field(None, description="of every storage disk")
+    disk_write_iops: Axis[Free[Rate]] | None = Field(None, description="of every storage disk")
+    client_cores: Axis[Free[Rate]] | None = Field(
+        None, description="processor cores of a client, its mount included"
+    )
+    client_memory: Axis[Free[Size]] | None = Field(
+        None, description="memory of a client, its page cache included"
+    )
+
+
+class Hosts(_Strict):
+    """Where the load comes from, when not from this machine alone or from a lab target's own clients."""
+
+    kind: Literal["lab", "ssh", "mpi"] = Field(
+        "lab",
+        description="lab: the target's clients; ssh: by OpenSSH with your own configuration; mpi: by mpirun or srun",
+    )
+    names: tuple[str, ...] = Field((), description="hosts as ssh or the MPI launcher knows them")
+    load: Literal["together", "fio server"] = Field(
+        "together", description="one fio a host, started together; or fio's own --server and --client"
+    )
+    launcher: str = Field(
+        "mpirun", description="for mpi: the launcher with its options, e.g. srun --mpi=pmix"
+    )
+
+    @model_validator(mode="after")
+    def _named(self) -> Hosts:
+        if self.kind == "ssh" and not self.names:
+            raise ValueError('has kind = "ssh" and no `names`; list the hosts')
+        if self.kind == "lab" and self.names:
+            raise ValueError(
+                'has `names` beside kind = "lab", whose hosts are made by leadline; set kind = "ssh" or "mpi"'
             )
         return self
 
@@ -193,6 +300,14 @@ class Campaign(_Strict):
     noise_repeats: int = Field(
         3, ge=0, description="A/A repeats of the first cell: this machine's noise floor; 0 leaves it out"
     )
-    target: Target = Field(default_factory=lambda: Target.model_validate({}))
+    target: Targets = Field(default_factory=lambda: (Target.model_validate({}),))
+    conditions: Conditions = Field(default_factory=lambda: Conditions.model_validate({}))
+    hosts: Hosts = Field(default_factory=lambda: Hosts.model_validate({}))
     limits: Limits = Limits()
     experiment: tuple[Experiment, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _places(self) -> Campaign:
+        if len(self.target) > 1 and any(not each.name and not each.directory for each in self.target):
+            raise ValueError("one of several targets has neither `name` nor `directory`; say where it lies")
+        return self

@@ -12,13 +12,15 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from leadline.errors import UserError, did_you_mean
-from leadline.spec.campaign import Campaign, Experiment, Limits, Target
+from leadline.spec.campaign import Campaign, Conditions, Experiment, Hosts, Limits, Target
 
 _TABLES: Mapping[str, Iterable[str]] = {
     "": [*Campaign.model_fields, "defaults"],
     "experiment": Experiment.model_fields,
     "defaults": Experiment.model_fields,
     "target": Target.model_fields,
+    "conditions": Conditions.model_fields,
+    "hosts": Hosts.model_fields,
     "limits": Limits.model_fields,
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["word", "size", "count", "flag", "duration", "percent", "rate"]
+Kind = Literal["word", "size", "count", "flag", "duration", "percent", "rate", "bandwidth", "number"]
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,24 @@ class Setting:
     label: str
     """For axes of plots and column heads, in the field's own words."""
     logarithmic: bool = False
+    site: bool = False
+    """Of what the load stands on and not of the load: between two values the target is taken down and brought up anew."""
 
 
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
     for setting in (
+        Setting("target", "word", True, None, "target", site=True),
+        Setting("storage_nodes", "count", True, None, "storage nodes", True, site=True),
+        Setting("link", "bandwidth", True, None, "link", True, site=True),
+        Setting("packet_loss", "number", True, None, "packets lost, %", site=True),
+        Setting("disk_read_bandwidth", "bandwidth", True, None, "disk reads at most", True, site=True),
+        Setting("disk_write_bandwidth", "bandwidth", True, None, "disk writes at most", True, site=True),
+        Setting("disk_read_iops", "rate", True, None, "disk reads at most, 1/s", True, site=True),
+        Setting("disk_write_iops", "rate", True, None, "disk writes at most, 1/s", True, site=True),
+        Setting("client_cores", "number", True, None, "cores a client", True, site=True),
+        Setting("client_memory", "size", True, None, "memory a client", True, site=True),
+        Setting("clients", "count", True, None, "clients", True),
         Setting("rw", "word", True, "rw", "test"),
         Setting("read_percentage", "percent", True, "rwmixread", "reads, %"),
         Setting("block_size", "size", True, "bs", "block size", True),
@@ -50,5 +63,6 @@ SETTINGS: dict[str, Setting] = {
 }
 
 AXES = tuple(setting.name for setting in SETTINGS.values() if setting.axis)
-LOAD_AXES = ("iodepth", "numjobs")
+EXPERIMENT_AXES = tuple(setting.name for setting in SETTINGS.values() if setting.axis and not setting.site)
+LOAD_AXES = ("iodepth", "numjobs", "clients")
 """Axes that raise the concurrency: curves run along them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -75,6 +75,10 @@ class Measurement:
     )
     lag: Latency | None = None  # paced engine: how late the operation started
 
+    def by(self, host: str) -> Measurement:
+        """The same, measured by that client."""
+        return replace(self, host=host)
+
 
 @dataclass(frozen=True)
 class JobUse:
@@ -87,6 +91,10 @@ class JobUse:
     context_switches: int
     runtime_ns: int
     error: int  # errno, 0 = none
+
+    def by(self, host: str) -> JobUse:
+        """The same, of that client's generator."""
+        return replace(self, host=host)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from leadline.plan.steps import Step
 from leadline.run.layouts import layout_files
-from leadline.run.seams import Completed, Invocation, Now, Outcome
+from leadline.run.seams import Completed, Invocation, Now, Outcome, Place
 from leadline.store.histogram import Histogram
 from leadline.store.records import Direction, JobUse, Latency, Measurement
 
@@ -32,8 +32,9 @@ class FakeEngine:
     def check(self, steps: Sequence[Step]) -> None:
         """It can perform anything."""
 
-    def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
+    def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
         """Writes the files of a step that leaves some: later steps are only run when they are there."""
+        data = place.data
         self.prepared.append(step)
         if step.files == "fresh" and step.layout is not None:
             for path in layout_files(step.layout, data):

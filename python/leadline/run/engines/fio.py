@@ -13,7 +13,7 @@ from leadline.errors import UserError
 from leadline.formats import fio_eta, fio_json, fio_log
 from leadline.plan.steps import Step
 from leadline.run.engines.fio_capabilities import check_ioengine, check_options, installed_fio
-from leadline.run.seams import Completed, Invocation, Now, Outcome
+from leadline.run.seams import Completed, Invocation, Now, Outcome, Place
 from leadline.spec.settings import SETTINGS
 from leadline.store.records import Cell, Measurement, Scalar
 from leadline.store.series import Series
@@ -52,8 +52,9 @@ class FioEngine:
                 )
             check_options([name], ioengine)
 
-    def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
+    def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
         """The command line; every value is explicit, so that it repeats the cell by hand."""
+        data = place.data
         load = (
             *_naming(step.cell), *_options(step.cell), *_caching(step), f"--randseed={step.seed}",
             "--lat_percentiles=1", "--clat_percentiles=0", "--output-format=json+",

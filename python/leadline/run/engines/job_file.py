@@ -9,7 +9,7 @@ from leadline.errors import UserError
 from leadline.plan.steps import Step
 from leadline.run.engines.fio import RESULT, Expectation, collect_fio, facts_of, now_from_eta
 from leadline.run.engines.fio_capabilities import check_ioengine, installed_fio
-from leadline.run.seams import Completed, Invocation, Now, Outcome
+from leadline.run.seams import Completed, Invocation, Now, Outcome, Place
 
 JOB_FILE = "job.fio"
 
@@ -25,8 +25,9 @@ class JobFileEngine:
             except UserError as error:
                 raise UserError(f"section [{step.section}]: {error}") from None
 
-    def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
+    def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
         """The section's own options win over leadline's, except for the form of the result."""
+        data = place.data
         argv = [
             installed_fio().path, "--lat_percentiles=1", "--clat_percentiles=0", "--eta=always", "--eta-interval=500ms",
             "--output-format=json+", f"--output={scratch / RESULT}", f"--section={step.section}", str(scratch / JOB_FILE),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from leadline.plan.steps import Step
 from leadline.run.engines.engine_process import invocation_of, result_of
-from leadline.run.seams import Completed, Invocation, Now, Outcome
+from leadline.run.seams import Completed, Invocation, Now, Outcome, Place
 from leadline.store.records import Direction, Latency, Measurement
 
 
@@ -17,7 +17,7 @@ class MemoryCopyEngine:
     def check(self, steps: Sequence[Step]) -> None:
         """Needs nothing but the executable."""
 
-    def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
+    def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
         """Writes the engine's step and calls it."""
         document = {
             "workload": "memory_copy",

@@ -15,7 +15,7 @@ from leadline.errors import UserError
 from leadline.plan.steps import Step
 from leadline.run.engines.engine_process import invocation_of, result_of
 from leadline.run.layouts import layout_files
-from leadline.run.seams import Completed, Invocation, Now, Outcome
+from leadline.run.seams import Completed, Invocation, Now, Outcome, Place
 from leadline.store.histogram import Histogram
 from leadline.store.records import Direction, Latency, Measurement
 from leadline.store.series import Series
@@ -36,8 +36,9 @@ class PacedEngine:
                     f'experiment "{step.experiment}" uses the paced engine, which has no fio option "{passed[0][4:]}"; take it out'
                 )
 
-    def prepare(self, step: Step, data: Path, scratch: Path) -> Invocation:
+    def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
         """Writes the engine's step and calls it."""
+        data = place.data
         cell = step.cell
         assert step.layout is not None
         document = {

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from leadline.errors import UserError
 from leadline.run.lab.processes import alive, identity_of
+from leadline.run.seams import Access
 
 USUAL_ROOT = Path("/run/leadline-lab")
 ROOT_VARIABLE = "LEADLINE_LAB_STATE"
@@ -23,6 +24,17 @@ STORAGE_VARIABLE = "LEADLINE_LAB_STORAGE"
 USUAL_STORAGE = Path("/var/tmp")
 ORPHANS_END_WITHIN_SECONDS = 60.0
 """Tools that a killed leadline had started hold the lock until they are done; none may run longer than this."""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where a client of a lab sits."""
+
+    namespace: str
+    directory: str
+    """The work directory on its own mount; a URL where there is nothing to mount."""
+    groups: tuple[str, ...] = ()
+    """Control groups that hold its load and its mount, where it is limited."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +47,14 @@ class Ready:
     """The type in the mount table that is expected there."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What it is made of, for the environment record."""
-    clients: tuple[tuple[str, str], ...] = ()
-    """(network namespace, directory) of every client, where there are several."""
+    clients: tuple[Seat, ...] = ()
+    """Every client; none for a filesystem of this machine alone."""
+    accesses: Mapping[str, Access] = field(default_factory=dict)
+    """How ioengines that go past the mount reach it, by the name that campaigns give them."""
+    hosts: Mapping[str, int] = field(default_factory=dict)
+    """Which host of the lab's network plays which part: {"server1": 1, "server2": 2, "client1": 3}. Faults and links name them."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """Which servers there are: name -> its entry in the journal. Faults kill and pause them, slow disks slow them."""
     owner: str = ""
     """The run folder that it was brought up for; empty when it was brought up by hand."""
     up_seconds: float = 0.0
@@ -52,8 +70,9 @@ class Ready:
         """None for a lab that is half-made."""
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-            document["clients"] = tuple((host, where) for host, where in document["clients"])
-            return cls(**document)
+            seats = (Seat(**{**seat, "groups": tuple(seat["groups"])}) for seat in document["clients"])
+            accesses = {name: Access.from_json(each) for name, each in document["accesses"].items()}
+            return cls(**{**document, "clients": tuple(seats), "accesses": accesses})
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

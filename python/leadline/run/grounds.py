@@ -1,0 +1,59 @@
+"""What steps stand on, as the conductor sees it: clients with their directories, safeguards, and what is watched beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from leadline.plan.sites import Site
+from leadline.plan.steps import Layout
+from leadline.run.seams import Access, Client, Crew, Target
+
+
+def _no_caches() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A site while it stands."""
+
+    site: Site
+    name: str
+    """For sentences."""
+    directory: Path
+    """The first client's work directory; where nothing is mounted, an empty folder of leadline's own."""
+    clients: tuple[Client, ...]
+    crew: Crew
+    target: Target
+    """The safeguards around the directory; already prepared."""
+    mounted: bool = True
+    """Whether files can be seen in `directory` at all."""
+    accesses: Mapping[str, Access] = field(default_factory=dict)
+    """How ioengines that go past the mount reach it, by the name that campaigns give them."""
+    devices: Sequence[str] = ()
+    """Block devices below it, whose counters are watched."""
+    interfaces: Sequence[str] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What it is made of, for the environment record."""
+    step_facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the analysis has to know of it beside each step, since other steps of the run may stand elsewhere."""
+    clear_caches: Callable[[], Mapping[str, Any]] = _no_caches
+    """Empties the target's own caches, and says what it did; raises UserError when that would lose data."""
+    written: dict[str, Layout] = field(default_factory=dict)
+    """Layouts that no mount shows and that were written since it stands, by key."""
+
+    def interrupt(self) -> None:
+        """Asks whoever works on the step in flight to end; safe to call from a signal handler."""
+        self.crew.interrupt()
+
+
+class Grounds(Protocol):
+    """Brings sites up and takes them down."""
+
+    def standing(self, site: Site) -> AbstractContextManager[Ground]:
+        """The site for the length of the block; raises UserError when it cannot be brought up or must not be written to."""
+        ...

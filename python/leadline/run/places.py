@@ -1,0 +1,74 @@
+"""Where the clients of a step work: folders on the mount, one a client where there are several, or names that only an engine knows.
+
+Files that no mount shows (an NFS export reached by libnfs, an RBD image) cannot be looked at. They start from nothing when their
+target is brought up, so what has been written since is remembered here.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+
+from leadline.errors import UserError
+from leadline.plan.steps import Layout, Step
+from leadline.run.grounds import Ground
+from leadline.run.layouts import client_folder, data_folder, layout_present, remove_other_layouts
+from leadline.run.seams import Client, Outcome, Place
+
+
+def files_present(layout: Layout, ground: Ground) -> bool:
+    """Whether every file of the layout is there, whole."""
+    if layout.ioengine:
+        held = ground.written.get(layout.key)
+        return held is not None and held.jobs >= layout.jobs and held.clients >= layout.clients
+    return layout_present(layout, ground.directory)
+
+
+def note_written(step: Step, ground: Ground, outcomes: Iterable[Outcome]) -> None:
+    """Remembers a layout that every client has written to its end."""
+    if step.layout is not None and step.layout.ioengine and not any(each.reason for each in outcomes):
+        ground.written[step.layout.key] = step.layout
+
+
+def places_for(step: Step, ground: Ground) -> list[Place]:
+    """One a client that takes part, first things removed and made; raises UserError when the step cannot be performed here."""
+    clients = _taking_part(step, ground)
+    layout = step.layout
+    if step.files in ("none", "own") or layout is None or layout.ioengine:
+        return [_scratch_place(client, ground) for client in clients]
+    if not ground.mounted:
+        served = ", ".join(f'"{name}"' for name in ground.accesses)
+        raise UserError(
+            f"{ground.name} is not mounted; it is reached by ioengine = {served}, which [target] can set for it alone"
+        )
+    remove_other_layouts(ground.directory, layout)
+    if step.files == "fresh":
+        shutil.rmtree(data_folder(ground.directory, layout), ignore_errors=True)
+    return [_place(client, number, layout, ground) for number, client in enumerate(clients, 1)]
+
+
+def _taking_part(step: Step, ground: Ground) -> tuple[Client, ...]:
+    if step.clients > len(ground.clients):
+        raise UserError(
+            f"{ground.name} has {_clients(len(ground.clients))} where {step.clients} are asked for; lower `clients`, or list more [hosts]"
+        )
+    return ground.clients[: step.clients]
+
+
+def _scratch_place(client: Client, ground: Ground) -> Place:
+    data = data_folder(ground.directory, None)
+    return Place(data, client.name, ground.accesses, data.name)
+
+
+def _place(client: Client, number: int, layout: Layout, ground: Ground) -> Place:
+    """Made through the client's own mount, so that none has to hear of another's folder first."""
+    data = data_folder(client.directory, layout)
+    within = data.name
+    if layout.clients:
+        data, within = data / client_folder(number), f"{data.name}/{client_folder(number)}"
+        data.mkdir(exist_ok=True)
+    return Place(data, client.name, ground.accesses, within)
+
+
+def _clients(count: int) -> str:
+    return "1 client" if count == 1 else f"{count} clients"

@@ -1,0 +1,173 @@
+"""Sites made real: a directory as it is, one that must lie on a stated filesystem, or a target of the lab.
+
+A target of the lab stands as long as its steps: brought up before the first, taken down after the last, whatever ends them. A run
+that was killed finds its own leavings by its folder's name, takes them down and starts from a fresh filesystem.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from leadline.errors import UserError
+from leadline.plan.sites import Site
+from leadline.run.crews.alone import Alone
+from leadline.run.crews.together import Together
+from leadline.run.grounds import Ground
+from leadline.run.hosts.local import LocalHost
+from leadline.run.hosts.namespace import NamespaceHost
+from leadline.run.hosts.supervised import SupervisedHost
+from leadline.run.lab.laboratory import Wishes
+from leadline.run.lab.lifecycle import standing
+from leadline.run.lab.registry import lab_target
+from leadline.run.lab.state import Ready, Seat
+from leadline.run.lab.tools import in_groups
+from leadline.run.observe.block_devices import disk_names_under
+from leadline.run.observe.filesystem import describe_filesystem
+from leadline.run.observe.machine import Machine
+from leadline.run.observe.mounts import find_mount
+from leadline.run.observe.network_interfaces import interface_names
+from leadline.run.seams import Client, Crew, Target
+from leadline.run.targets.mounted import Mounted, check_filesystem
+from leadline.run.targets.work_directory import WorkDirectory, check_directory
+
+KINDS = ("type", "is_fuse", "is_network", "is_memory")
+"""What of a filesystem decides how its figures are judged."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The grounds of one run."""
+
+    directory: Path
+    """That the run was pointed at; sites that name another have their own."""
+    owner: str
+    """The run folder: whose leavings may be taken down."""
+    tell: Callable[[str], None]
+    on_ground: Callable[[Ground], None] = lambda ground: None
+    """Hears of every ground as soon as it stands, to record what it is."""
+    sections: frozenset[str] = frozenset()
+    """Of a user's job file: fio names files after them."""
+    named: frozenset[str] = frozenset()
+    """Files that a user's job file names."""
+    machine: Machine = field(default_factory=Machine)
+
+    @contextmanager
+    def standing(self, site: Site) -> Iterator[Ground]:
+        """Up, prepared, recorded; cleaned up and down at the end of the block."""
+        place = self._in_the_lab(site) if site.target else self._directory(site)
+        with place as ground:
+            ground.target.prepare()
+            try:
+                self.on_ground(ground)
+                yield ground
+            finally:
+                ground.target.clean_up()
+
+    @contextmanager
+    def _directory(self, site: Site) -> Iterator[Ground]:
+        directory = check_directory(Path(site.directory) if site.directory else self.directory)
+        client = Client("local", LocalHost(), directory)
+        yield self._ground(site, directory, (client,), self._safeguards(directory, site, site.filesystem))
+
+    @contextmanager
+    def _in_the_lab(self, site: Site) -> Iterator[Ground]:
+        name = site.target
+        wishes = Wishes(
+            site.size_bytes, max(site.clients, 1), site.storage_nodes, dict(site.options), site.conditions
+        )
+        with standing(name, lab_target(name), wishes, self.tell, self.owner) as ready:
+            if "://" not in ready.directory:
+                yield self._lab_ground(site, ready, check_directory(Path(ready.directory)))
+            elif ready.accesses:
+                with tempfile.TemporaryDirectory(prefix="leadline-unmounted-") as folder:
+                    yield self._lab_ground(site, ready, Path(folder).resolve())
+            else:
+                raise UserError(
+                    f"{name} is an object store at {ready.directory} with no files in it to measure; take another target"
+                )
+
+    def _lab_ground(self, site: Site, ready: Ready, directory: Path) -> Ground:
+        mounted = "://" not in ready.directory
+        clients = tuple(_client(number, seat, directory) for number, seat in enumerate(ready.clients, 1)) or (
+            Client("local", LocalHost(), directory),
+        )
+        ground = self._ground(
+            site, directory, clients, self._safeguards(directory, site, ready.filesystem if mounted else "")
+        )
+        disks = [Path(disk).name for disk in ready.facts.get("disks", ())]
+        unmounted = {"type": ready.filesystem, "is_fuse": False, "is_network": True, "is_memory": False}
+        return replace(
+            ground,
+            mounted=mounted,
+            accesses=ready.accesses,
+            devices=[*ground.devices, *disks],
+            facts={"name": site.target, **ready.facts},
+            step_facts=ground.step_facts if mounted else {**ground.step_facts, "filesystem": unmounted},
+        )
+
+    def _ground(self, site: Site, directory: Path, clients: tuple[Client, ...], target: Target) -> Ground:
+        kind = describe_filesystem(self.machine, directory)
+        facts: dict[str, Any] = {}
+        if site.target or site.directory:
+            facts["filesystem"] = {name: kind.get(name) for name in KINDS}
+        if given := site.conditions.given():
+            facts["site_conditions"] = given
+        return Ground(
+            site=site,
+            name=site.label or str(directory),
+            directory=directory,
+            clients=clients,
+            crew=_crew(clients, site),
+            target=target,
+            devices=disk_names_under(self.machine, directory),
+            interfaces=interface_names(self.machine),
+            step_facts=facts,
+        )
+
+    def _safeguards(self, directory: Path, site: Site, filesystem: str) -> Target:
+        inner = WorkDirectory(directory, site.size_bytes, self.sections, self.named)
+        return Mounted(inner, filesystem, filesystem_of) if filesystem else inner
+
+
+def _client(number: int, seat: Seat, directory: Path) -> Client:
+    """In its namespace, where it has one; a filesystem of this machine alone may still hold its client's groups."""
+    name = f"client{number}"
+    where = directory if "://" in seat.directory else Path(seat.directory)
+    if seat.namespace:
+        return Client(name, NamespaceHost(name, seat.namespace, seat.groups), where, seat.namespace)
+    return Client(name, SupervisedHost(name, partial(in_groups, seat.groups)), where)
+
+
+def _crew(clients: tuple[Client, ...], site: Site) -> Crew:
+    return Together(clients) if site.clients > 1 else Alone(clients[0])
+
+
+def check_stated(directory: Path, site: Site) -> None:
+    """Raises UserError when something else is mounted there than the site states."""
+    if site.filesystem and (wrong := check_filesystem(directory, site.filesystem, filesystem_of)):
+        raise UserError(wrong)
+
+
+def filesystem_of(path: Path) -> str | None:
+    """The type in the mount table."""
+    mount = find_mount(Machine(), path)
+    return mount.type if mount else None
+
+
+def described(ground: Ground) -> Mapping[str, Any]:
+    """A ground as the environment record keeps it."""
+    return {
+        "directory": str(ground.directory),
+        "filesystem": ground.step_facts.get("filesystem", {}),
+        "options": dict(ground.site.options),
+        "storage_nodes": ground.site.storage_nodes,
+        "clients": [client.name for client in ground.clients],
+        "conditions": ground.site.conditions.given(),
+        "target": dict(ground.facts),
+    }
