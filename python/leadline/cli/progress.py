@@ -181,9 +181,8 @@ def describe(kind: StepKind, cell: Cell) -> str:
     if kind is StepKind.MEMORY:
         return "memory copy"
     if kind is StepKind.LAYOUT:
-        return (
-            f"laying out files: {cell['numjobs']} x {cell['nrfiles']} x {format_size(int(cell['filesize']))}"
-        )
+        each = f"{cell['numjobs']} x {cell['nrfiles']} x {format_size(int(cell['filesize']))}"
+        return f"laying out files: {each}" + (f" on {cell['clients']} clients" if "clients" in cell else "")
     # A user's own job file may say what no setting holds, e.g. a range of block sizes.
     block = format_size(int(cell["block_size"])) if "block_size" in cell else str(cell.get("fio.bs", ""))
     words = [

@@ -70,6 +70,7 @@ def _drafts(campaign: Campaign, scaling: Scaling) -> list[_Draft]:
         _Draft(experiment, stand.site, {**cell, **stand.settings}, repeat)
         for stand in lay_stands(campaign)
         for experiment in campaign.experiment
+        if experiment.targets is None or stand.site.label in experiment.targets
         for cells in [list(expand(experiment, scaling, stand.overrides))]
         for repeat in range(experiment.repeats)
         for cell in cells

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from leadline.errors import UserError
+from leadline.errors import UserError, did_you_mean
 from leadline.spec.units import parse_bandwidth, parse_duration, parse_fraction, parse_size
 
 Value = TypeVar("Value")
@@ -101,6 +101,9 @@ class Experiment(_Strict):
     """One workload: lists are axes and multiply, single values are fixed."""
 
     name: str = Field(min_length=1)
+    targets: tuple[str, ...] | None = Field(
+        None, description="the targets it runs on, by label or name; left out: all"
+    )
     engine: Literal["fio", "paced"] = Field(
         "fio", description="fio: closed loop; paced: open loop, latency counted from the schedule"
     )
@@ -310,4 +313,11 @@ class Campaign(_Strict):
     def _places(self) -> Campaign:
         if len(self.target) > 1 and any(not each.name and not each.directory for each in self.target):
             raise ValueError("one of several targets has neither `name` nor `directory`; say where it lies")
+        titles = [each.title for each in self.target]
+        for experiment in self.experiment:
+            for wanted in experiment.targets or ():
+                if wanted not in titles:
+                    raise ValueError(
+                        f'experiment "{experiment.name}" names the target "{wanted}", which is not there{did_you_mean(wanted, titles)}'
+                    )
         return self
