@@ -31,6 +31,7 @@ from leadline.run.lab.registry import lab_target
 from leadline.run.observe.environment import record_environment
 from leadline.run.standing import Standing, check_stated, described
 from leadline.run.targets.work_directory import check_directory, check_space
+from leadline.spec.campaign import Hosts
 from leadline.store.manifest import Manifest
 from leadline.store.run_folder import RunFolder
 
@@ -140,6 +141,7 @@ def _grounds(folder: RunFolder, plan: FixedPlan, watcher: Watcher) -> Standing:
         owner=str(folder.path.resolve()),
         tell=watcher.said,
         on_ground=lambda ground: _record_ground(folder, ground),
+        hosts=Hosts.model_validate(folder.manifest.campaign.get("hosts", {})),
         sections=sections,
         named=named - {""},
     )
@@ -148,6 +150,9 @@ def _grounds(folder: RunFolder, plan: FixedPlan, watcher: Watcher) -> Standing:
 def _record_ground(folder: RunFolder, ground: Ground) -> None:
     """The environment is that of the first ground; every further one is told apart by what it is."""
     environment = dict(folder.environment or record_environment(ground.directory))
+    if not ground.mounted and not folder.environment:  # there is only an empty folder to look at
+        environment["filesystem"] = dict(ground.step_facts["filesystem"])
+        environment["block_devices"] = {}
     if ground.facts:
         environment.setdefault("target", dict(ground.facts))
     if ground.site.target or ground.site.directory:

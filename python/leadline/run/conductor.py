@@ -188,7 +188,7 @@ class Conductor:
                 for name, place in zip(clients, places, strict=True)
             }
             started = time.time_ns()
-            with CounterSampler(ground.devices, ground.interfaces) as sampler:
+            with CounterSampler(ground.devices, ground.interfaces, namespaces=ground.namespaces) as sampler:
                 completed = ground.crew.run(
                     invocations, sampler.watch_engine, lambda line: self._tell(step, engine, line)
                 )
@@ -204,7 +204,7 @@ class Conductor:
                 counters=SeriesTable.group(sampler.series()),
                 totals=sampler.totals(),
                 warnings=(*record.warnings, *sampler.notes()),
-                facts={**ground.step_facts, **facts, **record.facts},
+                facts={**ground.step_facts, **facts, **record.facts, **ground.crew.facts()},
             )
             return record, raw
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from leadline.plan.sites import Site
 from leadline.plan.steps import Layout
+from leadline.run.observe.network_namespaces import NamespaceReader
 from leadline.run.seams import Access, Client, Crew, Target
 
 
@@ -37,6 +38,8 @@ class Ground:
     devices: Sequence[str] = ()
     """Block devices below it, whose counters are watched."""
     interfaces: Sequence[str] = ()
+    namespaces: NamespaceReader | None = None
+    """Counters of hosts in network namespaces of their own."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What it is made of, for the environment record."""
     step_facts: Mapping[str, Any] = field(default_factory=dict)

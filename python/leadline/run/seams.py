@@ -205,6 +205,10 @@ class Crew(Protocol):
         """Asks all to end now; safe to call from a signal handler."""
         ...
 
+    def facts(self) -> Mapping[str, Any]:
+        """What is known of the last run beside its results, e.g. how far apart the clients started."""
+        ...
+
 
 class Target(Protocol):
     """Where the files lie."""

@@ -17,25 +17,31 @@ from typing import Any
 from leadline.errors import UserError
 from leadline.plan.sites import Site
 from leadline.run.crews.alone import Alone
-from leadline.run.crews.together import Together
 from leadline.run.grounds import Ground
 from leadline.run.hosts.local import LocalHost
 from leadline.run.hosts.namespace import NamespaceHost
 from leadline.run.hosts.supervised import SupervisedHost
 from leadline.run.lab.laboratory import Wishes
 from leadline.run.lab.lifecycle import standing
+from leadline.run.lab.network import SUBNET
+from leadline.run.lab.parts import counted_namespaces, devices_of
 from leadline.run.lab.registry import lab_target
-from leadline.run.lab.state import Ready, Seat
+from leadline.run.lab.state import Ready, Seat, lab_state
+from leadline.run.lab.target_caches import clear_target_caches
 from leadline.run.lab.tools import in_groups
+from leadline.run.manning import crew_of, manned
 from leadline.run.observe.block_devices import disk_names_under
 from leadline.run.observe.filesystem import describe_filesystem
 from leadline.run.observe.machine import Machine
 from leadline.run.observe.mounts import find_mount
 from leadline.run.observe.network_interfaces import interface_names
-from leadline.run.seams import Client, Crew, Target
+from leadline.run.observe.network_namespaces import NamespaceReader
+from leadline.run.seams import Client, Target
 from leadline.run.targets.mounted import Mounted, check_filesystem
 from leadline.run.targets.work_directory import WorkDirectory, check_directory
+from leadline.spec.campaign import Hosts
 
+NO_HOSTS = Hosts.model_validate({})
 KINDS = ("type", "is_fuse", "is_network", "is_memory")
 """What of a filesystem decides how its figures are judged."""
 
@@ -51,6 +57,8 @@ class Standing:
     tell: Callable[[str], None]
     on_ground: Callable[[Ground], None] = lambda ground: None
     """Hears of every ground as soon as it stands, to record what it is."""
+    hosts: Hosts = NO_HOSTS
+    """Where the load comes from."""
     sections: frozenset[str] = frozenset()
     """Of a user's job file: fio names files after them."""
     named: frozenset[str] = frozenset()
@@ -72,27 +80,38 @@ class Standing:
     @contextmanager
     def _directory(self, site: Site) -> Iterator[Ground]:
         directory = check_directory(Path(site.directory) if site.directory else self.directory)
-        client = Client("local", LocalHost(), directory)
-        yield self._ground(site, directory, (client,), self._safeguards(directory, site, site.filesystem))
+        safeguards = self._safeguards(directory, site, site.filesystem)
+        with manned(self.hosts, directory, safeguards, site.filesystem, site.clients) as there:
+            ground = self._ground(site, directory, there.clients, there.target)
+            yield replace(ground, crew=there.crew, facts=there.facts)
 
     @contextmanager
     def _in_the_lab(self, site: Site) -> Iterator[Ground]:
         name = site.target
+        if self.hosts.kind != "lab":
+            raise UserError(
+                f'{name} has clients of its own; take [hosts] kind = "{self.hosts.kind}" out, or measure a directory'
+            )
         wishes = Wishes(
             site.size_bytes, max(site.clients, 1), site.storage_nodes, dict(site.options), site.conditions
         )
         with standing(name, lab_target(name), wishes, self.tell, self.owner) as ready:
             if "://" not in ready.directory:
-                yield self._lab_ground(site, ready, check_directory(Path(ready.directory)))
+                with self._lab_ground(site, ready, check_directory(Path(ready.directory))) as ground:
+                    yield ground
             elif ready.accesses:
-                with tempfile.TemporaryDirectory(prefix="leadline-unmounted-") as folder:
-                    yield self._lab_ground(site, ready, Path(folder).resolve())
+                with (
+                    tempfile.TemporaryDirectory(prefix="leadline-unmounted-") as folder,
+                    self._lab_ground(site, ready, Path(folder).resolve()) as ground,
+                ):
+                    yield ground
             else:
                 raise UserError(
                     f"{name} is an object store at {ready.directory} with no files in it to measure; take another target"
                 )
 
-    def _lab_ground(self, site: Site, ready: Ready, directory: Path) -> Ground:
+    @contextmanager
+    def _lab_ground(self, site: Site, ready: Ready, directory: Path) -> Iterator[Ground]:
         mounted = "://" not in ready.directory
         clients = tuple(_client(number, seat, directory) for number, seat in enumerate(ready.clients, 1)) or (
             Client("local", LocalHost(), directory),
@@ -100,16 +119,22 @@ class Standing:
         ground = self._ground(
             site, directory, clients, self._safeguards(directory, site, ready.filesystem if mounted else "")
         )
-        disks = [Path(disk).name for disk in ready.facts.get("disks", ())]
+        disks = [path.name for path in devices_of(ready.facts)]
         unmounted = {"type": ready.filesystem, "is_fuse": False, "is_network": True, "is_memory": False}
-        return replace(
-            ground,
-            mounted=mounted,
-            accesses=ready.accesses,
-            devices=[*ground.devices, *disks],
-            facts={"name": site.target, **ready.facts},
-            step_facts=ground.step_facts if mounted else {**ground.step_facts, "filesystem": unmounted},
-        )
+        with NamespaceReader(counted_namespaces(lab_state(site.target), ready)) as reader:
+            yield replace(
+                ground,
+                crew=crew_of(clients, self.hosts, _addresses(ready))
+                if site.clients > 1
+                else Alone(clients[0]),
+                mounted=mounted,
+                accesses=ready.accesses,
+                devices=list(dict.fromkeys([*ground.devices, *disks])),
+                namespaces=reader if ready.hosts else None,
+                facts={"name": site.target, **ready.facts},
+                step_facts=ground.step_facts if mounted else {**ground.step_facts, "filesystem": unmounted},
+                clear_caches=partial(clear_target_caches, ready.facts),
+            )
 
     def _ground(self, site: Site, directory: Path, clients: tuple[Client, ...], target: Target) -> Ground:
         kind = describe_filesystem(self.machine, directory)
@@ -123,7 +148,7 @@ class Standing:
             name=site.label or str(directory),
             directory=directory,
             clients=clients,
-            crew=_crew(clients, site),
+            crew=Alone(clients[0]),
             target=target,
             devices=disk_names_under(self.machine, directory),
             interfaces=interface_names(self.machine),
@@ -144,8 +169,9 @@ def _client(number: int, seat: Seat, directory: Path) -> Client:
     return Client(name, SupervisedHost(name, partial(in_groups, seat.groups)), where)
 
 
-def _crew(clients: tuple[Client, ...], site: Site) -> Crew:
-    return Together(clients) if site.clients > 1 else Alone(clients[0])
+def _addresses(ready: Ready) -> dict[str, str]:
+    """Of the clients, on the lab's network."""
+    return {name: f"{SUBNET}.{number}" for name, number in ready.hosts.items()}
 
 
 def check_stated(directory: Path, site: Site) -> None:

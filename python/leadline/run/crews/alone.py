@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from leadline.run.seams import Client, Completed, Invocation
 
@@ -27,3 +28,7 @@ class Alone:
     def interrupt(self) -> None:
         """Passed on."""
         self.client.host.interrupt()
+
+    def facts(self) -> Mapping[str, Any]:
+        """None: there is nobody to compare with."""
+        return {}

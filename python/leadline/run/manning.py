@@ -1,0 +1,105 @@
+"""Who generates the load, and how the clients go together: what a campaign's [hosts] comes to.
+
+Without it the load comes from this machine, or from a lab target's own clients.
+"""
+
+from __future__ import annotations
+
+import shlex
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from leadline.errors import UserError
+from leadline.run.crews.alone import Alone
+from leadline.run.crews.fio_servers import FioServers, Server
+from leadline.run.crews.mpi import Launcher, MpiCrew
+from leadline.run.crews.together import Together
+from leadline.run.engines.fio_capabilities import installed_fio
+from leadline.run.hosts.check_host import check_host
+from leadline.run.hosts.local import LocalHost
+from leadline.run.hosts.ssh import SshHost
+from leadline.run.seams import Client, Crew, Target
+from leadline.run.targets.mounted_on_hosts import MountedOnHosts, Onlooker
+from leadline.spec.campaign import Hosts
+
+RESOLVED_WITHIN_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Manned:
+    """The clients of a directory."""
+
+    clients: tuple[Client, ...]
+    crew: Crew
+    target: Target
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def manned(hosts: Hosts, directory: Path, target: Target, filesystem: str, clients: int) -> Iterator[Manned]:
+    """The clients of a directory that all hosts see under its path; raises UserError when one of them cannot work."""
+    if hosts.kind == "ssh":
+        with _by_ssh(hosts, directory, target, filesystem) as several:
+            yield several
+    elif hosts.kind == "mpi":
+        yield _by_mpi(hosts, directory, target, clients)
+    else:
+        client = Client("local", LocalHost(), directory)
+        yield Manned((client,), Alone(client), target)
+
+
+@contextmanager
+def _by_ssh(hosts: Hosts, directory: Path, target: Target, filesystem: str) -> Iterator[Manned]:
+    reached = [SshHost(name) for name in hosts.names]
+    try:
+        checked = [check_host(host, installed_fio().version) for host in reached]
+        clients = tuple(Client(host.name, host, directory) for host in reached)
+        onlookers = [Onlooker(host.name, host.ask, directory) for host in reached]
+        addresses = {
+            host.name: _address_by_ssh(name) for host, name in zip(reached, hosts.names, strict=True)
+        }
+        facts: dict[str, Any] = {"hosts": {each.name: each.facts for each in checked}}
+        if warnings := [line for each in checked for line in each.warnings]:
+            facts["host_warnings"] = warnings
+        crew = crew_of(clients, hosts, addresses)
+        yield Manned(clients, crew, MountedOnHosts(target, onlookers, filesystem), facts)
+    finally:
+        for host in reached:
+            host.close()
+
+
+def _by_mpi(hosts: Hosts, directory: Path, target: Target, clients: int) -> Manned:
+    """Ranks are clients. The step's folder must be seen by each, else its fio says that there is none."""
+    command, *arguments = shlex.split(hosts.launcher) or [""]
+    launcher = Launcher(command, hosts.names, tuple(arguments) or None)
+    names = hosts.names or tuple(f"rank{number}" for number in range(max(clients, 1)))
+    return Manned(tuple(Client(name, LocalHost(), directory) for name in names), MpiCrew(launcher), target)
+
+
+def crew_of(clients: Sequence[Client], hosts: Hosts, addresses: Mapping[str, str]) -> Crew:
+    """How clients go together; `addresses` are those at which they reach each other."""
+    if hosts.load == "fio server":
+        if missing := [client.name for client in clients if client.name not in addresses]:
+            raise UserError(
+                f'load = "fio server" needs clients on a network, and {missing[0]} is on none; set load = "together"'
+            )
+        servers = [Server(each.name, each.host, addresses[each.name]) for each in clients]  # type: ignore[arg-type]
+        return FioServers(servers, clients[0].host if clients[0].namespace else LocalHost())  # type: ignore[arg-type]
+    return Together(clients) if len(clients) > 1 else Alone(clients[0])
+
+
+def _address_by_ssh(name: str) -> str:
+    """IPv4 of what ssh would connect to under that name, by the user's own configuration (ssh_config(5), HostName)."""
+    answer = subprocess.run(
+        ["ssh", "-G", name], capture_output=True, text=True, timeout=RESOLVED_WITHIN_SECONDS, check=False
+    )
+    told = dict(line.partition(" ")[::2] for line in answer.stdout.splitlines())
+    try:
+        return socket.gethostbyname(told.get("hostname", name))
+    except OSError:
+        return told.get("hostname", name)
