@@ -146,8 +146,10 @@ def _job(entry: Fields, common: Mapping[str, str], place: _JobPlace) -> FioJob:
 
 
 def _errno(entry: Fields) -> int:
-    """0 = none; fio writes some as -errno."""
+    """0 = none; fio writes some as -errno, and those of external engines as that in 32 bits without a sign."""
     value = entry.values.get("error") or 0
+    if isinstance(value, int) and value >= 1 << 31:
+        value -= 1 << 32
     size = abs(value) if isinstance(value, int | float) else value
     return int(amount(size, entry.place("error")))
 

@@ -13,7 +13,7 @@ from leadline.plan.steps import Layout, Step
 from leadline.run.engines.fio import RESERVED_OPTIONS, FioEngine
 from leadline.run.engines.job_file import JobFileEngine
 from leadline.run.hosts.local import LocalHost
-from leadline.run.seams import Completed, Invocation, Outcome
+from leadline.run.seams import Completed, Invocation, Outcome, Place
 
 ENGINE = FioEngine()
 DATA, SCRATCH = Path("/data/leadline-files"), Path("/runs/scratch")
@@ -27,7 +27,7 @@ def any_fio(fake_fio: Callable[[str], Path]) -> None:
 
 def options_of(step: Step) -> list[str]:
     """Without the path of fio and what every command line has."""
-    argv = ENGINE.prepare(step, DATA, SCRATCH).argv
+    argv = ENGINE.prepare(step, Place(DATA), SCRATCH).argv
     assert argv[0].endswith("/fio")
     return list(argv[1:])
 
@@ -47,7 +47,7 @@ def test_a_cells_command_line_says_everything_(
 def test_the_command_for_a_person_is_the_same_load_without_folders_that_are_gone_after_the_step(
     step: Callable[..., Step],
 ) -> None:
-    invocation = ENGINE.prepare(step(), DATA, SCRATCH)
+    invocation = ENGINE.prepare(step(), Place(DATA), SCRATCH)
     assert not any(str(SCRATCH) in part or str(DATA) in part for part in invocation.by_hand)
     assert f"--directory={DATA.parent}" in invocation.by_hand
     assert set(invocation.by_hand[3:]) < set(invocation.argv)
@@ -81,7 +81,7 @@ def test_a_hot_cell_reads_its_files_into_memory_first(step: Callable[..., Step])
 
 
 def test_a_section_of_a_job_file_runs_by_its_own_words(step: Callable[..., Step]) -> None:
-    argv = JobFileEngine().prepare(step(section="fast", engine="job file"), DATA, SCRATCH).argv
+    argv = JobFileEngine().prepare(step(section="fast", engine="job file"), Place(DATA), SCRATCH).argv
     assert argv[-2:] == ("--section=fast", f"{SCRATCH}/job.fio")
     assert not any(option.startswith(("--rw", "--bs", "--directory", "--name")) for option in argv)
 
@@ -96,14 +96,17 @@ def result(*jobs: dict[str, Any]) -> str:
     return json.dumps({"fio version": "fio-3.33", "jobs": list(jobs)})
 
 
-def job(number_of_bytes: int = 65536, operations: int = 16, error: int = 0) -> dict[str, Any]:
+def job(
+    number_of_bytes: int = 65536, operations: int = 16, error: int = 0, completed: int | None = None
+) -> dict[str, Any]:
+    back = operations if completed is None else completed
     latency = {
         "min": 900,
         "max": 1100,
         "mean": 1000.0,
         "stddev": 10.0,
-        "N": operations,
-        "bins": {"1000": operations},
+        "N": back,
+        "bins": {"1000": back},
     }
     read = {
         "io_bytes": number_of_bytes, "total_ios": operations, "runtime": 10,
@@ -161,6 +164,10 @@ def test_a_whole_result_counts(collected: Callable[..., Outcome]) -> None:
         ("", "", 0, {}, "no result"),
         (result(job())[:200], "", 0, {}, "no result"),
         ("Killed", "", 137, {}, "no result: Killed"),
+        (result(job(), job(0, 0)), "Failed to open b", 0, {"cell": {"numjobs": 2}}, "job 1 did no I/O while others did: Failed to open b"),
+        (result(job(completed=10)), "", 0, {}, "6 of fio's I/Os never completed: I/O was lost"),
+        (result(job()), "Failed NFS operation(code:-14): (null)\nclean", 0, {}, "counted on: Failed NFS operation(code:-14)"),
+        (result(job()), "Got NFS EOF, this is probably not expected", 0, {}, "counted on: Got NFS EOF"),
         ("[1, 2]", "", 0, {}, "no result"),
     ],
 )  # fmt: skip
@@ -176,6 +183,19 @@ def test_an_output_that_does_not_add_up_fails_whatever_the_exit_code(
 def test_a_last_block_that_does_not_fit_is_not_lost_io(collected: Callable[..., Outcome]) -> None:
     assert collected(result(job(61440, 15)), expected_bytes=65535).reason is None
     assert collected(result(job(61440, 15)), expected_bytes=65536).reason is not None
+
+
+def test_more_completions_than_were_issued_since_the_ramp_are_no_lost_io(
+    collected: Callable[..., Outcome],
+) -> None:
+    assert collected(result(job(completed=31))).reason is None
+
+
+def test_a_users_own_job_file_may_have_a_job_without_io(tmp_path: Path, step: Callable[..., Step]) -> None:
+    (tmp_path / "fio.json").write_text(result(job(), job(0, 0)))
+    invocation = Invocation(("fio",), tmp_path, tmp_path, 10.0)
+    outcome = JobFileEngine().collect(step(section="s"), invocation, Completed(0, "", "", 10_000_000))
+    assert outcome.reason is None
 
 
 def test_what_pollutes_the_json_is_kept_as_warnings(collected: Callable[..., Outcome]) -> None:
@@ -197,7 +217,8 @@ def test_the_output_is_kept_as_it_was_even_when_it_is_no_result(collected: Calla
     [
         ({"rw": "write"}, True), ({"rw": "randwrite"}, True), ({"rw": "randrw"}, True), ({"rw": "randread"}, False),
         ({"rw": "write", "direct": True}, False), ({"rw": "write", "end_fsync": True}, False), ({"rw": "write", "fio.fdatasync": 1}, False),
-        ({"rw": "write", "fsync_on_close": True}, False),
+        ({"rw": "write", "fsync_on_close": True}, False), ({"rw": "write", "ioengine": "nfs", "direct": True}, True),
+        ({"rw": "write", "ioengine": "nfs", "end_fsync": True}, False),
     ],
 )  # fmt: skip
 def test_a_buffered_write_that_nobody_flushes_is_recorded_as_such(
@@ -212,7 +233,7 @@ def test_a_fio_whose_child_called_setsid_is_killed_with_it_when_it_hangs(
     (tmp_path / "bin" / "fio").unlink()
     (tmp_path / "bin").rmdir()
     fake_fio(f"setsid sh -c 'echo $$ > {tmp_path}/child; exec sleep 300' &\nsleep 300")
-    invocation = ENGINE.prepare(step(timeout_seconds=1.0), tmp_path, tmp_path)
+    invocation = ENGINE.prepare(step(timeout_seconds=1.0), Place(tmp_path), tmp_path)
     completed = LocalHost().run(invocation, lambda pid: None, lambda line: None)
     assert completed.timed_out
     assert 0.9e9 < completed.wall_ns < 5e9

@@ -1,21 +1,28 @@
 """fio, the field's closed-loop engine: a step becomes a command line, its json+ and its bandwidth logs become measurements.
 
-A step counts only when the totals agree: fio exits with 0 after losing I/O, after a failed lookup, and without any job.
+A step counts only when the totals agree (fio_totals.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from leadline.errors import UserError
 from leadline.formats import fio_eta, fio_json, fio_log
 from leadline.plan.steps import Step
-from leadline.run.engines.fio_capabilities import check_ioengine, check_options, installed_fio
+from leadline.run.engines.fio_access import reach_of
+from leadline.run.engines.fio_capabilities import (
+    check_ioengine,
+    check_options,
+    installed_fio,
+    lacks_until_up,
+    passed_options,
+)
+from leadline.run.engines.fio_totals import Expectation, expectation_of, fault_of, last_line, lines_of
 from leadline.run.seams import Completed, Invocation, Now, Outcome, Place
 from leadline.spec.settings import SETTINGS
-from leadline.store.records import Cell, Measurement, Scalar
+from leadline.store.records import Cell, Scalar
 from leadline.store.series import Series
 
 RESULT = "fio.json"
@@ -35,6 +42,8 @@ RESERVED_OPTIONS = frozenset(
     }
 )
 """Leadline sets these itself; group_reporting would hide the jobs (axboe/fio #519)."""
+WITHOUT_DIRECT = frozenset({"nfs"})
+"""Engines that `direct` says nothing to: libnfs asks for UNSTABLE writes (nfs_v3.c), which only COMMIT brings to the server's disk."""
 
 
 class FioEngine:
@@ -43,29 +52,31 @@ class FioEngine:
     def check(self, steps: Sequence[Step]) -> None:
         """Engines and options of all steps, before the first one runs; raises UserError."""
         for ioengine in {str(step.cell["ioengine"]) for step in steps if "ioengine" in step.cell}:
-            check_ioengine(ioengine)
-        asked = {(name, str(step.cell["ioengine"])) for step in steps for name in _passed_options(step.cell)}
+            if not lacks_until_up(ioengine):
+                check_ioengine(ioengine)
+        asked = {(name, str(step.cell["ioengine"])) for step in steps for name in passed_options(step.cell)}
         for name, ioengine in sorted(asked):
             if name in RESERVED_OPTIONS:
                 raise UserError(
                     f'fio option "{name}" is set by leadline itself; take it out of the experiment\'s `fio` table'
                 )
-            check_options([name], ioengine)
+            if not lacks_until_up(ioengine):
+                check_options([name], ioengine)
 
     def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
         """The command line; every value is explicit, so that it repeats the cell by hand."""
-        data = place.data
+        reach = reach_of(step, place)
         load = (
-            *_naming(step.cell), *_options(step.cell), *_caching(step), f"--randseed={step.seed}",
+            *_options(reach.cell), *_caching(step), f"--randseed={step.seed}",
             "--lat_percentiles=1", "--clat_percentiles=0", "--output-format=json+",
         )  # fmt: skip
         watched = (
             f"--write_bw_log={scratch / 'throughput'}", f"--log_avg_msec={_log_interval_ms(step.cell)}",
             "--eta=always", "--eta-interval=500ms", f"--output={scratch / RESULT}",
         )  # fmt: skip
-        argv = (installed_fio().path, "--name=leadline", f"--directory={data}", *load, *watched)
-        by_hand = ("fio", "--name=leadline", f"--directory={data.parent}", *load)
-        return Invocation(argv, scratch, data, step.timeout_seconds, by_hand)
+        argv = (installed_fio().path, *reach.around((*load, *watched), reach.naming))
+        by_hand = (*_with(reach.environment), "fio", *reach.around(load, reach.naming_by_hand))
+        return Invocation(argv, scratch, place.data, step.timeout_seconds, by_hand, reach.environment)
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
         """Measurements, or the reason why there are none."""
@@ -74,23 +85,6 @@ class FioEngine:
     def now(self, line: str) -> Now | None:
         """From fio's ETA line."""
         return now_from_eta(line)
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """What must have come out for a step to count."""
-
-    jobs: int | None = None
-    size_bytes: int | None = None
-    slack_bytes: int = 0
-    """A last block that does not fit is not read."""
-
-
-def expectation_of(step: Step) -> Expectation:
-    """From the plan: bytes only where the step is bound by them."""
-    jobs = int(step.cell.get("numjobs", 1))
-    files = jobs * int(step.cell.get("nrfiles", 1))
-    return Expectation(jobs, step.expected_bytes, files * (int(step.cell["block_size"]) - 1))
 
 
 def collect_fio(
@@ -102,15 +96,15 @@ def collect_fio(
     try:
         output = fio_json.parse(text)
     except UserError as error:
-        said = _said(completed.stderr) or _said(text)
+        said = last_line(completed.stderr) or last_line(text)
         return Outcome(reason=f"fio gave no result: {said or error}", raw=raw)
     measurements = tuple(measurement for job in output.jobs for measurement in job.measurements)
     return Outcome(
         measurements=measurements,
         jobs=tuple(job.use for job in output.jobs),
         throughput=_throughput(invocation.scratch),
-        warnings=(*output.warnings, *_lines(completed.stderr)),
-        reason=_fault(output, measurements, completed, expected),
+        warnings=(*output.warnings, *lines_of(completed.stderr)),
+        reason=fault_of(output, completed, expected),
         raw=raw,
         facts=facts,
     )
@@ -126,9 +120,9 @@ def now_from_eta(line: str) -> Now | None:
     )
 
 
-def _naming(cell: Cell) -> list[str]:
-    """File names that every cell of a layout finds again, whatever its number of jobs."""
-    return [] if "fio.filename" in cell else ["--filename_format=$jobnum.$filenum"]
+def _with(environment: Mapping[str, str]) -> list[str]:
+    """In front of a command for a person."""
+    return ["env", *(f"{name}={text}" for name, text in environment.items())] if environment else []
 
 
 def _options(cell: Cell) -> Iterator[str]:
@@ -146,10 +140,6 @@ def _written(name: str, value: Scalar) -> str:
     if name in ("ramp", "runtime"):
         return f"{round(float(value) * 1e6)}us"  # whole seconds would cut 1.5 s down
     return str(value)
-
-
-def _passed_options(cell: Cell) -> Iterator[str]:
-    return (name.removeprefix("fio.") for name in cell if name.startswith("fio."))
 
 
 def _caching(step: Step) -> list[str]:
@@ -192,35 +182,8 @@ def _unflushed(cell: Cell) -> bool:
     """Buffered writes that nothing forced to the device: part of them was only on its way when the clock stopped."""
     writes = str(cell.get("rw", "")) in ("write", "randwrite", "rw", "readwrite", "randrw")
     flushes = ("end_fsync", "fsync_on_close", "fio.fsync", "fio.fdatasync", "fio.sync")
-    return writes and not cell.get("direct") and not any(cell.get(name) for name in flushes)
-
-
-def _fault(
-    output: fio_json.FioOutput,
-    measurements: Sequence[Measurement],
-    completed: Completed,
-    expected: Expectation,
-) -> str | None:
-    """Why this must not count, whatever the exit code; the first that applies."""
-    failed = next((job for job in output.jobs if job.error), None)
-    operations = sum(measurement.operations for measurement in measurements)
-    moved = sum(measurement.size_bytes for measurement in measurements)
-    said = _said(completed.stderr) or _said(" ".join(output.warnings)) or "no message"
-    if failed is not None:
-        return f"fio's job {failed.use.job} ended with error {failed.error}: {said}"
-    if not output.jobs:
-        return (
-            f"fio ran no job: {_said(completed.stderr) or _said(' '.join(output.warnings)) or 'no message'}"
-        )
-    if operations == 0:
-        return f"fio did no I/O (total_ios = 0): {_said(completed.stderr) or 'no message'}"
-    if expected.jobs is not None and len(output.jobs) < expected.jobs:
-        return f"fio reported {len(output.jobs)} of {expected.jobs} jobs"
-    if expected.size_bytes is not None and moved < expected.size_bytes - expected.slack_bytes:
-        return f"fio moved {moved} of {expected.size_bytes} bytes asked for: I/O was lost, and its exit code was {completed.exit_code}"
-    if completed.exit_code != 0:
-        return f"fio ended with exit code {completed.exit_code}: {_said(completed.stderr) or 'no message'}"
-    return None
+    direct = bool(cell.get("direct")) and cell.get("ioengine") not in WITHOUT_DIRECT
+    return writes and not direct and not any(cell.get(name) for name in flushes)
 
 
 def _throughput(scratch: Path) -> tuple[Series, ...]:
@@ -235,13 +198,3 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _said(text: str) -> str:
-    """What fio said last, short."""
-    lines = _lines(text)
-    return lines[-1][:300] if lines and not lines[-1].startswith(("{", "}")) else ""

@@ -9,10 +9,14 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from leadline.errors import UserError, did_you_mean
+from leadline.store.records import Cell
 
 ASK_TIMEOUT_SECONDS = 20
+TARGET_SERVED = frozenset({"nfs", "gfapi", "rbd", "rados"})
+"""ioengines that a target brings with it, or says how to use: fio itself may lack them until then."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ def check_ioengine(name: str) -> None:
     fio = installed_fio()
     if name.startswith("external:"):
         shared_object = name.removeprefix("external:")
+        _check_place(shared_object)
         if "not loadable" in (answer := _ask(fio.path, f"--enghelp={shared_object}")) or "dlopen" in answer:
             raise UserError(
                 f"fio cannot load the external engine {shared_object}: {answer.strip().splitlines()[-1]}"
@@ -57,6 +62,28 @@ def check_ioengine(name: str) -> None:
         raise UserError(
             f'{fio.version} has no ioengine "{name}"{did_you_mean(name, fio.ioengines)} (its engines: fio --enghelp)'
         )
+
+
+def _check_place(shared_object: str) -> None:
+    """fio runs in the data folder, where a path relative to ours leads nowhere; a bare name is the loader's to find (dlopen(3))."""
+    if "/" not in shared_object:
+        return
+    if not shared_object.startswith("/"):
+        raise UserError(
+            f"the external engine {shared_object} is given by a relative path; give the whole one: {Path(shared_object).resolve()}"
+        )
+    if not Path(shared_object).is_file():
+        raise UserError(f"there is no external engine {shared_object}; give the path of the built .so file")
+
+
+def lacks_until_up(name: str) -> bool:
+    """Whether only a target that is up can say if the engine and its options are there."""
+    return name in TARGET_SERVED and name not in installed_fio().ioengines
+
+
+def passed_options(cell: Cell) -> list[str]:
+    """fio's own options, from the experiment's `fio` table."""
+    return [name.removeprefix("fio.") for name in cell if name.startswith("fio.")]
 
 
 def check_options(names: Iterable[str], ioengine: str) -> None:

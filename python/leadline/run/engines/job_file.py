@@ -7,8 +7,9 @@ from pathlib import Path
 
 from leadline.errors import UserError
 from leadline.plan.steps import Step
-from leadline.run.engines.fio import RESULT, Expectation, collect_fio, facts_of, now_from_eta
+from leadline.run.engines.fio import RESULT, collect_fio, facts_of, now_from_eta
 from leadline.run.engines.fio_capabilities import check_ioengine, installed_fio
+from leadline.run.engines.fio_totals import Expectation
 from leadline.run.seams import Completed, Invocation, Now, Outcome, Place
 
 JOB_FILE = "job.fio"
@@ -27,13 +28,12 @@ class JobFileEngine:
 
     def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
         """The section's own options win over leadline's, except for the form of the result."""
-        data = place.data
         argv = [
             installed_fio().path, "--lat_percentiles=1", "--clat_percentiles=0", "--eta=always", "--eta-interval=500ms",
             "--output-format=json+", f"--output={scratch / RESULT}", f"--section={step.section}", str(scratch / JOB_FILE),
         ]  # fmt: skip
         by_hand = ("fio", "--output-format=json+", f"--section={step.section}", JOB_FILE)
-        return Invocation(tuple(argv), scratch, data, step.timeout_seconds, by_hand)
+        return Invocation(tuple(argv), scratch, place.data, step.timeout_seconds, by_hand)
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
         """Nothing is expected of it but that it did something."""

@@ -76,6 +76,9 @@ class WorkDirectory:
             return f"{self._path} has disappeared"
         if device != self._device:
             return f"{self._path} now lies on another filesystem: something was mounted or unmounted there"
+        unreachable = _unreachable(self._path / MARKER)
+        if unreachable is not None:
+            return f"{self._path} cannot be reached any more: {unreachable}"
         if not is_marked(self._path):
             return f"{self._path} has lost its marker {MARKER}: something else has emptied or replaced it"
         return None
@@ -121,6 +124,17 @@ def check_directory(path: Path) -> Path:
             f"{path} is not empty ({sorted(foreign)[0]!r} is in it) and not marked as leadline's; give an empty directory"
         )
     return path
+
+
+def _unreachable(path: Path) -> str | None:
+    """Why the filesystem does not answer for a path (its client died: ENOTCONN; it hangs up: EIO); None when it does."""
+    try:
+        path.read_bytes()
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
+        return None
+    except OSError as error:
+        return error.strerror
+    return None
 
 
 def is_marked(path: Path) -> bool:
