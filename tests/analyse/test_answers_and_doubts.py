@@ -66,13 +66,12 @@ def test_the_answers_of_a_small_run_are_these() -> None:
         "1 job, io_uring, direct: 750 MiB/s at iodepth 256 is 43 % below the peak of 1.28 GiB/s at "
         "iodepth 64 (at most 15 %).",
         "Where does the difference go? write at its best (64 KiB, iodepth 1, 1 job, io_uring, "
-        "buffered; doubtful: incomplete): the engine used 0.200 of 4 cores. Nothing that was counted "
-        "was used up, most the load generator (20 % used): the time goes into waiting, or into a "
-        "limit that is not counted here.",
+        "buffered; doubtful: incomplete): nothing that was counted was used up, most the load generator "
+        "(20 % used): the time goes into waiting, or into a limit that is not counted here. The engine "
+        "used 0.200 of 4 cores.",
         "Where does the difference go? randread at its best (64 KiB, iodepth 64, 1 job, io_uring, "
-        "direct): the busiest disk had work 97 % of the time, the CPUs were busy 30 % of the time and"
-        " waited for I/O 10 % and the engine used 0.200 of 4 cores. Most likely bound by the disk (97"
-        " % used).",
+        "direct): most likely bound by the disk (97 % used). The busiest disk had work 97 % of the time, "
+        "the CPUs were busy 30 % of the time and waited for I/O 10 % and the engine used 0.200 of 4 cores.",
         "Is it right? Not measured: this run checked neither POSIX conformance nor consistency, and "
         "did not verify its data.",
         "Best settings Most throughput, write: no point is valid; the best doubtful one is 562 MiB/s "
@@ -139,10 +138,10 @@ def test_a_bound_that_no_point_meets_names_the_lowest() -> None:
 @pytest.mark.parametrize(
     ("busy", "cpu", "words"),
     [
-        (0.95, 0.2, "Most likely bound by the disk (95 % used)"),
-        (0.5, 0.9, "Most likely bound by the load generator (90 % used)"),
-        (0.7, 0.2, "Nearest to its end is the disk (70 % used)"),
-        (0.5, 0.2, "Nothing that was counted was used up"),
+        (0.95, 0.2, "most likely bound by the disk (95 % used)"),
+        (0.5, 0.9, "most likely bound by the load generator (90 % used)"),
+        (0.7, 0.2, "nearest to its end is the disk (70 % used)"),
+        (0.5, 0.2, "nothing that was counted was used up"),
     ],
 )
 def test_the_difference_is_put_down_to_what_was_used_up(busy: float, cpu: float, words: str) -> None:
@@ -158,7 +157,7 @@ def test_reaching_the_stated_network_is_said_first() -> None:
         [record(measurement(), counters=counters(0.99))], manifest(limits={"network": 1.3 * GIB}), ENVIRONMENT
     )
     (answer,) = [answer for answer in found.answers if answer.question == "Where does the difference go?"]
-    assert "Most likely bound by the stated network (94 % used)" in answer.sentence
+    assert "most likely bound by the stated network (94 % used)" in answer.sentence
 
 
 def doubts(

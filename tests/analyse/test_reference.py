@@ -54,8 +54,8 @@ def test_the_device_floor_comes_from_confirmed_direct_reads_only() -> None:
     unseen = record(
         measurement(shape=histogram(1e4)), ordinal=1, experiment="other", totals={"disk.a.read_bytes": 0.0}
     )
-    assert reference(confirmed, unseen).device_read_floor_ns == pytest.approx(0.7e6, rel=0.01)
-    assert reference(unseen).device_read_floor_ns is None
+    assert reference(confirmed, unseen).device_read_floors_ns == {"": pytest.approx(0.7e6, rel=0.01)}
+    assert reference(unseen).device_read_floors_ns == {}
 
 
 def test_stated_limits_of_nothing_are_dropped() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from sample_results import empty, many, sample, single
+from sample_targets import TARGETS, side_by_side
 
 from leadline.analyse.results import Results
 from leadline.report import write_report
@@ -480,3 +481,100 @@ def test_ten_thousand_packed_cells_open_and_sort(reader: Reader) -> None:
 
     assert page.locator("#cells .status").inner_text() == "10240 rows"
     assert page.locator("#cells tbody tr").count() == 100
+
+
+def test_every_target_is_a_line_of_the_first_picture(reader: Reader) -> None:
+    page = reader.open(side_by_side())
+    figure(page, "throughput")
+    sections = page.evaluate("[...document.querySelectorAll('main > section')].map((one) => one.id)")
+
+    assert sections[:4] == ["answer", "throughput", "targets", "depth"]
+    assert [trace["name"] for trace in traces(page, "throughput")] == [*sorted(TARGETS), "knee"]
+    assert page.evaluate("document.querySelector('#throughput .plot').layout.shapes.length") == 1
+
+
+def test_the_bars_of_targets_stay_in_their_order_and_in_their_place(reader: Reader) -> None:
+    page = reader.open(side_by_side())
+    board = page.locator(".board").first
+    names = board.locator("tbody th").all_inner_texts()
+    widths = [box["width"] for box in (bar.bounding_box() for bar in board.locator(".fill").all())]
+
+    assert names == ["nfs", "moosefs", "glusterfs", "cephfs", "juicefs"]
+    assert widths[:4] == sorted(widths[:4], reverse=True) and widths[4] > widths[0]
+    assert "impossible and cached" in board.locator("tr.behind").inner_text()
+
+
+def test_a_row_of_clients_opens_to_each_of_them_and_closes_again(reader: Reader) -> None:
+    results = side_by_side()
+    page = reader.open(results)
+    place = page.locator("#clients")
+    button = place.locator("tbody button").first
+    button.click()
+    lines = place.locator(".members tbody tr")
+
+    assert lines.locator("th").all_inner_texts() == [
+        "client1",
+        "client2",
+        "client3",
+        "server1",
+        "server2",
+        "server3",
+    ]
+    assert lines.first.locator(".ran div").bounding_box()["width"] > 50
+    assert button.get_attribute("aria-expanded") == "true"
+    button.click()
+    assert place.locator(".members").count() == 0
+
+
+def test_an_opened_row_does_not_hide_the_rows_below(reader: Reader) -> None:
+    page = reader.open(side_by_side())
+    place = page.locator("#clients")
+    place.locator("tbody button").nth(3).click()
+    place.locator(".scroll").evaluate("(one) => { one.scrollTop = one.scrollHeight; }")
+
+    assert place.locator("tbody button").count() == len(side_by_side().cells)
+
+
+def test_a_late_client_shows_in_its_bar_and_in_the_overlap(reader: Reader) -> None:
+    page = reader.open(side_by_side())
+    place = page.locator("#clients")
+    place.get_by_label("Filter: Cells of several clients").fill("randread moosefs 32,")
+    row = place.locator("tbody tr").first
+    row.get_by_role("button").click()
+    bars = [bar.bounding_box() for bar in place.locator(".ran div").all()]
+
+    assert "56.3 %" in row.inner_text()
+    assert bars[2]["x"] > bars[0]["x"] + 20
+
+
+def test_the_details_of_a_cell_hold_its_clients(reader: Reader) -> None:
+    page = reader.open(side_by_side())
+    page.locator("#cells tbody tr button").first.click()
+    words = page.locator("dialog .members").inner_text()
+
+    assert all(name in words for name in ("client1", "client3", "server1", "link used"))
+
+
+def test_between_targets_nothing_is_interpolated(reader: Reader) -> None:
+    page = reader.open(side_by_side())
+
+    assert page.locator("#surfaces").get_attribute("data-view") == "2D"
+
+
+def test_several_targets_fit_a_narrow_screen(reader: Reader) -> None:
+    page = reader.open(side_by_side(), viewport={"width": 400, "height": 800})
+    figure(page, "throughput")
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_hostile_names_of_targets_and_clients_stay_words(reader: Reader) -> None:
+    words = '<img src=x onerror="window.hit=1">'
+    page = reader.open(side_by_side(rename={"nfs": words, "client3": words}))
+    figure(page, "throughput")
+    page.locator("#clients tbody button").first.click()
+
+    assert words in page.locator(".board").first.inner_text()
+    assert words in page.locator("#clients .members").inner_text()
+    assert page.evaluate("window.hit") is None
+    assert page.locator("img").count() == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from sample_results import empty, sample, single
+from sample_targets import side_by_side
 
 from leadline.analyse.results import Results
 from leadline.report import as_json
@@ -16,7 +17,9 @@ SCHEMA = json.loads((Path(__file__).parent / "results.schema.json").read_text(en
 
 
 @pytest.mark.parametrize(
-    "results", [sample(depths=(1, 8)), single(), empty()], ids=["whole", "single cell", "empty"]
+    "results",
+    [sample(depths=(1, 8)), side_by_side(), single(), empty()],
+    ids=["whole", "several targets and clients", "single cell", "empty"],
 )
 def test_the_document_of_format_1_keeps_its_schema(results: Results) -> None:
     jsonschema.validate(json.loads(json.dumps(as_json([results]), allow_nan=False)), SCHEMA)
@@ -46,3 +49,23 @@ def test_curves_point_at_cells_of_their_own_run() -> None:
     for curve in run["curves"]:
         loads = [run["cells"][number]["settings"][curve["axis"]] for number in curve["cells"]]
         assert loads == curve["loads"]
+
+
+def test_a_ranking_points_at_the_cells_of_its_targets() -> None:
+    run = as_json([side_by_side()])["runs"][0]
+
+    for ranking in run["rankings"]:
+        cells = [run["cells"][standing["cell"]] for standing in ranking["standings"]]
+        assert [cell["settings"]["target"] for cell in cells] == [
+            standing["target"] for standing in ranking["standings"]
+        ]
+        assert {cell["test"] for cell in cells} == {ranking["test"]}
+
+
+def test_a_cell_of_several_clients_holds_each_of_them() -> None:
+    cell = next(one for one in as_json([side_by_side()])["runs"][0]["cells"] if one["together"])
+
+    assert [client["name"] for client in cell["clients"]] == ["client1", "client2", "client3"]
+    assert sum(client["size_bytes"] for client in cell["clients"]) == cell["size_bytes"]
+    assert cell["together"]["first_done_bytes_per_second"] > 0
+    assert {host["name"] for host in cell["hosts"]} >= {"client1", "server1"}

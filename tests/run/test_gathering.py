@@ -39,6 +39,7 @@ def test_measurements_stay_apart_by_client() -> None:
     gathered = gather(
         {"client1": outcome(), "client2": outcome()},
         {"client1": completed(0, 3), "client2": completed(0.1, 3)},
+        {"client1": "local", "client2": "node2"},
     )
     assert [part.host for part in gathered.measurements] == ["client1", "client2"]
     assert [job.host for job in gathered.jobs] == ["client1", "client2"]
@@ -49,10 +50,14 @@ def test_measurements_stay_apart_by_client() -> None:
 
 
 def test_when_each_client_worked_is_told_from_the_first_start() -> None:
-    gathered = gather({"a": outcome(), "b": outcome()}, {"a": completed(0.5, 3), "b": completed(0.2, 2)})
+    gathered = gather(
+        {"a": outcome(), "b": outcome()},
+        {"a": completed(0.5, 3), "b": completed(0.2, 2)},
+        {"a": "local", "b": "local"},
+    )
     assert gathered.facts["clients"] == [
-        {"name": "a", "started_ns": 300_000_000, "ended_ns": 3_300_000_000},
-        {"name": "b", "started_ns": 0, "ended_ns": 2_000_000_000},
+        {"name": "a", "host": "local", "started_ns": 300_000_000, "ended_ns": 3_300_000_000},
+        {"name": "b", "host": "local", "started_ns": 0, "ended_ns": 2_000_000_000},
     ]
     assert gathered.facts["release_skew_ns"] == 300_000_000
 
@@ -61,6 +66,7 @@ def test_one_failed_client_fails_the_step_by_its_name() -> None:
     gathered = gather(
         {"a": outcome(), "b": outcome(reason="fio moved 3 of 4 bytes"), "c": outcome()},
         {name: completed(0, 1) for name in "abc"},
+        {},
     )
     assert gathered.reason == "b: fio moved 3 of 4 bytes"
 
@@ -68,7 +74,7 @@ def test_one_failed_client_fails_the_step_by_its_name() -> None:
 def test_why_a_host_could_not_run_it_comes_before_what_the_engine_makes_of_that() -> None:
     lost = replace(completed(0, 1), reason="the connection was lost")
     gathered = gather(
-        {"a": outcome(), "b": outcome(reason="fio gave no result")}, {"a": completed(0, 1), "b": lost}
+        {"a": outcome(), "b": outcome(reason="fio gave no result")}, {"a": completed(0, 1), "b": lost}, {}
     )
     assert gathered.reason == "b: the connection was lost"
 
@@ -88,6 +94,7 @@ def test_the_sum_over_clients_moves_exactly_the_bytes_of_all(
     gathered = gather(
         {f"c{place}": outcome(values) for place, (values, _) in enumerate(clients)},
         {f"c{place}": completed(start, len(values)) for place, (values, start) in enumerate(clients)},
+        {},
     )
     total = gathered.throughput[0]
     assert total.name == "read"
@@ -102,7 +109,7 @@ def test_the_sum_over_clients_moves_exactly_the_bytes_of_all(
 
 def test_each_clients_own_throughput_is_kept_beside_the_sum() -> None:
     gathered = gather(
-        {"a": outcome([5.0, 5.0]), "b": outcome([1.0, 1.0])}, {"a": completed(0, 2), "b": completed(1, 2)}
+        {"a": outcome([5.0, 5.0]), "b": outcome([1.0, 1.0])}, {"a": completed(0, 2), "b": completed(1, 2)}, {}
     )
     assert [series.name for series in gathered.throughput] == ["read", "read@a", "read@b"]
     assert gathered.throughput[2].times_ns == [2 * SECOND, 3 * SECOND]

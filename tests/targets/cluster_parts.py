@@ -19,7 +19,7 @@ from leadline.run.lab import lifecycle
 from leadline.run.lab.laboratory import Wishes
 from leadline.run.lab.packages import require
 from leadline.run.lab.registry import lab_target
-from leadline.run.lab.state import Ready, lab_state
+from leadline.run.lab.state import Ready, Seat, lab_state
 from leadline.run.lab.tools import Toolbox
 
 Leadline = Callable[..., subprocess.CompletedProcess[str]]
@@ -100,7 +100,9 @@ def statuses(run: Path) -> list[str]:
             return []
 
 
-def measured_by_a_campaign(name: str, leadline: Leadline, folder: Path, traces: Look) -> dict[str, Any]:
+def measured_by_a_campaign(
+    name: str, leadline: Leadline, folder: Path, traces: Look, filesystem: str = ""
+) -> dict[str, Any]:
     """A whole campaign on the target, which leaves nothing; what the environment record says of the target."""
     before, run = traces(), folder / "run"
     done = leadline("run", campaign(name, folder), "--output", run)
@@ -108,7 +110,7 @@ def measured_by_a_campaign(name: str, leadline: Leadline, folder: Path, traces: 
     assert f"{name} is up after" in done.stdout and f"{name} is down after" in done.stdout
     assert len(statuses(run)) >= 4 and set(statuses(run)) == {"finished"}
     environment = json.loads((run / "environment.json").read_text())
-    assert environment["filesystem"]["type"] == f"fuse.{name}"
+    assert environment["filesystem"]["type"] == (filesystem or f"fuse.{name}")
     assert (run / "report.html").is_file()
     assert eventually(lambda: traces() == before)
     return dict(environment["target"])
@@ -127,10 +129,9 @@ def cleaned_after_a_killed_campaign(
     assert eventually(lambda: traces() == before)
 
 
-def seen_by(client: tuple[str, str], file: str) -> str:
+def seen_by(client: Seat, file: str) -> str:
     """A file's content as read on a client's own mount, from its own network namespace."""
-    namespace, directory = client
-    words = ["nsenter", f"--net=/run/netns/{namespace}", "cat", f"{directory}/{file}"]
+    words = ["nsenter", f"--net=/run/netns/{client.namespace}", "cat", f"{client.directory}/{file}"]
     return subprocess.run(words, capture_output=True, text=True, check=True, timeout=30).stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +26,7 @@ from leadline.run.lab import lifecycle
 from leadline.run.lab.glusterfs import Shape, shape_of
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.laboratory import Wishes
-from leadline.run.lab.state import known_labs, lab_state
+from leadline.run.lab.state import Ready, known_labs, lab_state
 
 NAME = "glusterfs"
 SYSTEM_FOLDERS = ("/var/lib/glusterd", "/var/log/glusterfs", "/run/gluster")
@@ -65,9 +66,9 @@ def test_two_cycles_two_clients_three_replicas_and_nothing_is_left(traces: Look)
     before, system = traces(), system_files()
     ready = up(NAME, {"network.ping-timeout": "7", "attribute-timeout": "0"}, clients=2)
     first, second = ready.clients
-    assert first[0] != second[0] and first[1] == ready.directory
+    assert first.namespace != second.namespace and first.directory == ready.directory
     (Path(ready.directory) / "note").write_text("three times")
-    assert seen_by(second, "note") == "three times"
+    assert seen_by((second.namespace, second.directory), "note") == "three times"
     assert [(brick / "work" / "note").read_text() for brick in bricks()] == ["three times"] * 3
     assert "7" in ask_gluster("volume", "get", "leadline", "network.ping-timeout").split()
     assert any("--attribute-timeout=0" in line for line in traces().processes)
@@ -77,6 +78,43 @@ def test_two_cycles_two_clients_three_replicas_and_nothing_is_left(traces: Look)
     lifecycle.tear_down(NAME)
     assert eventually(lambda: traces() == before)
     assert system_files() == system
+
+
+@pytest.mark.fio
+@pytest.mark.usefixtures("installed")
+def test_the_library_and_the_mount_see_the_same_files() -> None:
+    ready = up(NAME)
+    (Path(ready.directory) / "layout").mkdir()
+    for writer, reader in (("psync", "gfapi"), ("gfapi", "psync")):
+        checked = ("--verify=crc32c", "--verify_state_save=0")
+        fio(ready, writer, f"layout/{writer}", "--rw=write", "--do_verify=0", "--end_fsync=1", *checked)
+        job = fio(ready, reader, f"layout/{writer}", "--rw=read", *checked)
+        assert job["error"] == 0 and job["read"]["io_bytes"] == 8 << 20
+
+
+def fio(ready: Ready, ioengine: str, file: str, *words: str) -> dict[str, Any]:
+    """A job on a file below the work directory, under the name that the engine has for it."""
+    access = ready.accesses.get(ioengine)
+    options = [f"--{key}={text}" for key, text in access.options.items()] if access else []
+    root = access.root if access else ready.directory
+    argv = [
+        "fio",
+        "--name=test",
+        "--bs=1m",
+        "--size=8m",
+        f"--ioengine={ioengine}",
+        f"--filename={root}/{file}",
+        *words,
+    ]
+    inside = [
+        "nsenter",
+        f"--net=/run/netns/{ready.clients[0].namespace}",
+        *argv,
+        *options,
+        "--output-format=json",
+    ]
+    said = subprocess.run(inside, capture_output=True, text=True, check=True, timeout=60).stdout
+    return dict(json.loads(said[said.index("{") :])["jobs"][0])
 
 
 @pytest.mark.usefixtures("installed")

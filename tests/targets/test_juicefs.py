@@ -92,13 +92,13 @@ def test_two_cycles_of_two_clients_on_sqlite_and_a_directory_leave_nothing(trace
     before, outside = traces(), left_in_tmp()
     ready = up(clients=2, attr_cache="0", block_size="1M")
     first, second = ready.clients
-    assert first[0] != second[0] and first[1] == ready.directory != second[1]
+    assert first.namespace != second.namespace and first.directory == ready.directory != second.directory
     (Path(ready.directory) / "note").write_text("seen by both")
     assert seen_by(second, "note") == "seen by both"
-    assert len({os_device(directory) for _, directory in ready.clients}) == 2
+    assert len({os_device(client.directory) for client in ready.clients}) == 2
     assert len(clients()) == 2
-    for _, directory in ready.clients:
-        assert json.loads((Path(directory).parent / ".config").read_text())["AttrTimeout"] == 0
+    for client in ready.clients:
+        assert json.loads((Path(client.directory).parent / ".config").read_text())["AttrTimeout"] == 0
     assert volume_format(ready)["BlockSize"] == 1024
     assert "1.4.1" in ready.facts["version"]
     lifecycle.tear_down(NAME)
@@ -126,7 +126,7 @@ def test_redis_and_two_s3_gateways_serve_three_clients(traces: Look) -> None:
     before = traces()
     ready = up(clients=3, nodes=2, metadata="redis", data="s3")
     assert ready.facts["storage_nodes"] == 2 and ready.facts["redis"].startswith("Redis server")
-    assert len({namespace for namespace, _ in ready.clients}) == 3
+    assert len({client.namespace for client in ready.clients}) == 3
     (Path(ready.directory) / "data").write_bytes(b"x" * 300_000)
     assert seen_by(ready.clients[2], "data") == "x" * 300_000
     assert any("/data/leadline/" in path and "/chunks/" in path for path in traces().files), (

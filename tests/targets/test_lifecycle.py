@@ -18,6 +18,7 @@ from leadline.run.lab import lifecycle, tools
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.laboratory import Laboratory, Wishes
 from leadline.run.lab.registry import lab_target
+from leadline.run.lab.signals import ending_orderly
 from leadline.run.lab.state import Ready, known_labs, lab_state
 
 NAME = "everything"
@@ -182,7 +183,10 @@ def test_a_lab_in_use_names_its_user(forked: Fork) -> None:
     read, write = os.pipe()
 
     def stand() -> None:
-        with lifecycle.standing("tmpfs", lab_target("tmpfs"), WISHES, lambda line: None, "run"):
+        with (
+            ending_orderly(),
+            lifecycle.standing("tmpfs", lab_target("tmpfs"), WISHES, lambda line: None, "run"),
+        ):
             os.write(write, b"up")
             signal.pause()
 

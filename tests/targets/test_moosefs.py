@@ -25,7 +25,7 @@ from leadline.errors import UserError
 from leadline.run.lab import lifecycle
 from leadline.run.lab.laboratory import Wishes
 from leadline.run.lab.moosefs import Shape, shape_of
-from leadline.run.lab.state import known_labs, lab_state
+from leadline.run.lab.state import Seat, known_labs, lab_state
 
 NAME = "moosefs"
 SYSTEM_FOLDERS = ("/var/lib/mfs", "/etc/mfs")
@@ -43,13 +43,13 @@ def system_files() -> list[str]:
     return sorted(str(path) for top in SYSTEM_FOLDERS for path in Path(top).glob("**/*"))
 
 
-def asked_by(client: tuple[str, str], *words: str) -> str:
+def asked_by(client: Seat, *words: str) -> str:
     """A tool of MooseFS on a client's host: it must reach the master."""
-    enter = ["nsenter", f"--net=/run/netns/{client[0]}", *words]
+    enter = ["nsenter", f"--net=/run/netns/{client.namespace}", *words]
     return subprocess.run(enter, capture_output=True, text=True, check=True, timeout=30).stdout
 
 
-def copies(client: tuple[str, str], file: Path, storage: Path) -> list[int]:
+def copies(client: Seat, file: Path, storage: Path) -> list[int]:
     """How many files each disk holds of a file's only chunk, by the name that the master gives it."""
     found = re.search(r"chunk 0: (\w{16}_\w{8}) ", asked_by(client, "mfsfileinfo", str(file)))
     assert found is not None
@@ -62,7 +62,7 @@ def test_two_cycles_two_clients_three_copies_and_nothing_is_left(traces: Look, s
     before, system = traces(), system_files()
     ready = up(NAME, {"mfscachemode": "DIRECT", "HDD_FSYNC_BEFORE_CLOSE": "1"}, clients=2)
     first, second = ready.clients
-    assert first[0] != second[0] and first[1] == ready.directory
+    assert first.namespace != second.namespace and first.directory == ready.directory
     note = Path(ready.directory) / "note"
     note.write_text("three times")
     assert seen_by(second, "note") == "three times"

@@ -39,6 +39,10 @@ pub struct Supervise {
     /// Process without which the command must not run; default: whoever started this one
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub parent: Option<i32>,
+    /// Take orders on standard input: say that all is ready, start the command at the line `go`, interrupt it at the
+    /// line `interrupt`, and kill everything when the input ends
+    #[arg(long)]
+    pub orders: bool,
     /// The command and its arguments, after --
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use leadline_workloads::memory_copy::{MemoryCopy, MemoryCopyOutcome};
+use leadline_workloads::metadata::{outcome::MetadataOutcome, Metadata};
 use leadline_workloads::paced::{outcome::PacedOutcome, Paced};
 use leadline_workloads::{Refusal, Workload};
 use schemars::{schema_for, JsonSchema};
@@ -48,6 +49,7 @@ macro_rules! workloads {
 
 workloads! {
     "memory_copy": MemoryCopy -> MemoryCopyOutcome,
+    "metadata": Metadata -> MetadataOutcome,
     "paced": Paced -> PacedOutcome,
 }
 
@@ -142,6 +144,6 @@ mod tests {
     fn what_is_not_a_step_is_refused_in_words() {
         assert!(refused("{").contains("not JSON"));
         assert!(refused("[]").contains("JSON object"));
-        assert!(refused("{}").contains("must name one of memory_copy, paced"));
+        assert!(refused("{}").contains("must name one of memory_copy, metadata, paced"));
     }
 }

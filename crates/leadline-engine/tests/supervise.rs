@@ -203,3 +203,90 @@ fn a_report_without_a_place_is_refused_before_the_command_runs() {
     assert!(output.stdout.is_empty());
     assert!(String::from_utf8(output.stderr).unwrap().contains("/nowhere/report.json"));
 }
+
+const READY: &str = "leadline-engine: ready";
+
+/// Under orders, with a script that first makes the file `started` in the report's directory.
+fn supervise_with_orders(script: &str) -> Supervised {
+    let directory = tempfile::tempdir().unwrap();
+    let started = directory.path().join("started");
+    let mut command = engine();
+    command.args(["supervise", "--timeout-ms", "60000", "--orders", "--report"]);
+    command.arg(directory.path().join("report.json"));
+    command.args(["--", "sh", "-c", &format!(r#"echo > "$0"; {script}"#)]).arg(started);
+    Supervised::start(command, directory)
+}
+
+impl Supervised {
+    fn order(&mut self, word: &str) {
+        writeln!(self.process.stdin.as_mut().unwrap(), "{word}").unwrap();
+    }
+
+    fn has_started(&self) -> bool {
+        self.directory.path().join("started").exists()
+    }
+}
+
+#[test]
+fn a_command_under_orders_starts_only_when_it_is_told_to() {
+    let mut supervised = supervise_with_orders("cat; exit 4"); // cat: the orders are not the command's input
+    supervised.await_line(READY);
+    supervised.order("wait");
+    std::thread::sleep(Duration::from_millis(1000));
+    assert!(!supervised.has_started());
+    supervised.order("go");
+    let input = supervised.process.stdin.take();
+    let (status, report) = supervised.end();
+    drop(input);
+    assert_eq!(status.code(), Some(4));
+    assert!(report["wall_ns"].as_u64().unwrap() < 1_000_000_000, "the wait counts: {report}");
+    assert_eq!(report["interrupted"], false);
+}
+
+#[test]
+fn the_end_of_the_orders_kills_everything() {
+    let mut supervised = supervise_with_orders(&format!("{DAEMON}; exec sleep 60"));
+    supervised.await_line(READY);
+    supervised.order("go");
+    supervised.await_line("ready");
+    drop(supervised.process.stdin.take());
+    let (status, report) = supervised.end();
+    assert_eq!(status.code(), Some(128 + 9));
+    assert_eq!(
+        (&report["interrupted"], &report["killed_descendants"]),
+        (&Value::from(true), &Value::from(2))
+    );
+}
+
+#[test]
+fn a_command_whose_orders_end_before_it_may_start_is_never_started() {
+    let mut supervised = supervise_with_orders("exec sleep 60");
+    supervised.await_line(READY);
+    drop(supervised.process.stdin.take());
+    supervised.await_silence();
+    assert!(!supervised.has_started());
+    let (_, report) = supervised.end();
+    assert_eq!((&report["interrupted"], &report["wall_ns"]), (&Value::from(true), &Value::from(0)));
+}
+
+#[test]
+fn an_interrupt_can_be_an_order() {
+    let mut supervised = supervise_with_orders("trap 'exit 3' INT; echo ready; while :; do sleep 0.01; done");
+    supervised.await_line(READY);
+    supervised.order("go");
+    supervised.await_line("ready");
+    supervised.order("interrupt");
+    let input = supervised.process.stdin.take();
+    let (status, report) = supervised.end();
+    drop(input);
+    assert_eq!((status.code(), &report["interrupted"]), (Some(3), &Value::from(true)));
+}
+
+#[test]
+fn a_command_under_orders_that_cannot_start_says_so_before_anybody_waits_for_it() {
+    let output = engine()
+        .args(["supervise", "--timeout-ms", "1000", "--orders", "--", "no-such-program"])
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(127), 0));
+}

@@ -89,6 +89,13 @@ impl Moment {
     }
 }
 
+/// CLOCK_MONOTONIC of this host, which all of its processes share.
+#[inline]
+pub fn monotonic_ns() -> u64 {
+    read(ClockId::CLOCK_MONOTONIC)
+}
+
+#[inline]
 fn read(clock: ClockId) -> u64 {
     let time = clock_gettime(clock).expect("both clocks exist on every Linux");
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64

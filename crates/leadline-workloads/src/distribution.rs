@@ -5,7 +5,7 @@
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Values above this are counted in the last bin; `max_ns` still tells them exactly.
 const HIGHEST_NS: u64 = 3600 * 1_000_000_000;
@@ -88,7 +88,7 @@ impl Default for DurationRecorder {
 }
 
 /// A histogram with the moments that its bins would blur. Without values, everything but the count is null.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
     pub count: u64,
     pub min_ns: Option<u64>,

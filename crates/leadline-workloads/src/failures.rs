@@ -4,7 +4,7 @@ use std::io;
 
 use nix::errno::Errno;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// MAX_ERRNO of the kernel's include/linux/err.h; a FUSE daemon may answer any number up to it.
 const HIGHEST_ERRNO: usize = 4095;
@@ -20,6 +20,11 @@ impl Failure {
 
     pub fn from_errno(errno: i32) -> Self {
         Self(errno.clamp(0, HIGHEST_ERRNO as i32) as u16)
+    }
+
+    /// What this thread's last system call answered.
+    pub fn last() -> Self {
+        Self::from_errno(Errno::last_raw())
     }
 }
 
@@ -70,7 +75,7 @@ fn name(errno: usize) -> String {
 }
 
 /// How often operations failed in one way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureCount {
     /// Number of the error on this host; 0 stands for a transfer that was shorter than asked.
     pub errno: u16,

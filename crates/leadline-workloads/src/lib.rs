@@ -19,6 +19,7 @@ pub mod distribution;
 pub mod failures;
 pub mod intervals;
 pub mod memory_copy;
+pub mod metadata;
 pub mod paced;
 mod processor_cache;
 pub mod randomness;

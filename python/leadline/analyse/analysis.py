@@ -9,17 +9,21 @@ from dataclasses import replace
 from typing import Any
 
 from leadline.analyse.answers import answer_questions
+from leadline.analyse.clients import describe_clients
 from leadline.analyse.comparisons import compare_cells
 from leadline.analyse.curves import draw_curves, lay_lines, mark_collapses
 from leadline.analyse.doubts import collect_doubts
 from leadline.analyse.estimates import estimate_metrics
 from leadline.analyse.grids import lay_grids
-from leadline.analyse.machine import Machine, read_machine
+from leadline.analyse.machine import Machine, machine_under, read_machine
 from leadline.analyse.merge import CellKey, Trials, cell_key, gather_trials, total_mean_ns
+from leadline.analyse.network_bytes import host_uses, summarise_nics
 from leadline.analyse.order import in_reading_order
 from leadline.analyse.reference import measure_reference
 from leadline.analyse.resources import summarise_resources
 from leadline.analyse.results import CellResult, FailedCell, Reference, Results
+from leadline.analyse.sites import gather_sites
+from leadline.analyse.standings import rank_targets
 from leadline.analyse.validity import judge
 from leadline.analyse.verdicts.context import CellContext
 from leadline.analyse.windows import Window, measure_windows
@@ -57,6 +61,8 @@ def analyse(
         comparisons=tuple(compare_cells(cells, reference.noise_floor)),
         answers=(),
         doubts=(),
+        rankings=rank_targets(cells, failed),
+        sites=gather_sites(records, machine),
         warnings=count_warnings(records),
         planned_cells=planned,
         missing_cells=missing,
@@ -74,7 +80,8 @@ def judge_cells(
     for trials, windows in zip(groups, windows_of(groups), strict=True):
         cell = build_cell(trials, windows, run)
         lost = failures.get((trials.experiment, trials.key), ())
-        verdicts = judge(CellContext(cell, trials, reference, machine, windows, lost))
+        under = machine_under(machine, trials.first)
+        verdicts = judge(CellContext(cell, trials, reference, under, windows, lost))
         cells.append(replace(cell, verdicts=verdicts) if verdicts else cell)
     return cells
 
@@ -89,6 +96,8 @@ def windows_of(groups: Sequence[Trials]) -> list[Windows]:
 def build_cell(trials: Trials, windows: Windows, run: str) -> CellResult:
     """All repeats of one cell in one direction as one result, not judged yet."""
     direction = trials.direction
+    clients, together = describe_clients(trials)
+    hosts = host_uses(trials)
     return CellResult(
         run=run,
         experiment=trials.experiment,
@@ -104,7 +113,7 @@ def build_cell(trials: Trials, windows: Windows, run: str) -> CellResult:
         completion_mean_ns=total_mean_ns(part.completion for part in trials.measurements if part.completion),
         operations=sum(trial.operations for trial in trials.trials),
         size_bytes=sum(trial.size_bytes for trial in trials.trials),
-        resources=summarise_resources(trials),
+        resources=summarise_resources(trials) | summarise_nics(trials, hosts),
         throughput=tuple(
             series
             for trial in trials.trials
@@ -113,6 +122,9 @@ def build_cell(trials: Trials, windows: Windows, run: str) -> CellResult:
         ),
         command=repeating_command(trials.first),
         ordinals=tuple(trial.record.ordinal for trial in trials.trials),
+        clients=clients,
+        together=together,
+        hosts=hosts,
     )
 
 

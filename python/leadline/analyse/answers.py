@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from leadline.analyse.attribution import explain_differences
 from leadline.analyse.recommendations import best_cell, best_of_tests, recommend_settings, reservation
 from leadline.analyse.results import Answer, CellResult, Curve, Reference, Results, Saturation, VerdictName
+from leadline.analyse.sites import shared_links
+from leadline.analyse.standing_words import IS, growth_in_words, rank_in_words
 from leadline.analyse.wording import bandwidth, digits, iops, listed, percent, setting, settings
 
 SHOULD = "How fast should it be?"
-IS = "How fast is it?"
 RIGHT = "Is it right?"
 
 
@@ -21,8 +22,10 @@ def answer_questions(results: Results) -> tuple[Answer, ...]:
     """In the order in which a reader asks."""
     return (
         _expected(results),
+        *rank_in_words(results.rankings),
         _measured(results),
         *_saturations(results),
+        *growth_in_words(results),
         *_collapses(results),
         *explain_differences(results),
         _correct(results),
@@ -33,7 +36,7 @@ def answer_questions(results: Results) -> tuple[Answer, ...]:
 def _expected(results: Results) -> Answer:
     """Stated limits with the share that was reached, and what this machine itself can do."""
     reference = results.reference
-    parts = [*_shares_of_limits(results), *_own_bounds(reference)]
+    parts = [*_shares_of_limits(results), *_share_of_links(results), *_own_bounds(reference)]
     if not parts:
         sentence = (
             "Not measured: no limit was stated, and neither memory copy nor the generator alone was measured."
@@ -57,6 +60,18 @@ def _shares_of_limits(results: Results) -> list[str]:
     return parts
 
 
+def _share_of_links(results: Results) -> list[str]:
+    """What the lab's cables carry, with the best measured share of it."""
+    links, best = shared_links(results.sites, results.cells), best_cell(results.cells)
+    if links is None or best is None:
+        return []
+    share = best.metrics["bandwidth"].value / links[1]
+    doubt = f" ({reservation(best)})" if reservation(best) else ""
+    return [
+        f"the {links[0]} can carry {bandwidth(links[1])}, of which {best.test} reached {percent(share)}{doubt}"
+    ]
+
+
 def _own_bounds(reference: Reference) -> list[str]:
     parts = []
     if reference.memory_copy_bytes_per_second:
@@ -72,11 +87,16 @@ def _measured(results: Results) -> Answer:
     if not best:
         return Answer(IS, "Not measured: no step of this run gave a figure.", measured=False)
     parts = [
-        f"{test} {bandwidth(cell.metrics['bandwidth'].value)} ({_beside(cell)})"
+        f"{test} {bandwidth(cell.metrics['bandwidth'].value)}{_on_target(cell)} ({_beside(cell)})"
         for test, cell in best.items()
     ]
     fastest = max(best.values(), key=lambda cell: cell.metrics["bandwidth"].value)
     return Answer(IS, f"At their best settings: {listed(parts)}.", fastest)
+
+
+def _on_target(cell: CellResult) -> str:
+    """Only a run of several targets names them."""
+    return f" on {cell.cell['target']}" if "target" in cell.cell else ""
 
 
 def _beside(cell: CellResult) -> str:
@@ -114,7 +134,8 @@ def _load(axis: str, load: float) -> str:
     whole = round(load)
     if abs(load - whole) < 0.05 * load:
         return setting(axis, whole)
-    return f"{digits(load)} jobs" if axis == "numjobs" else f"{axis} {digits(load)}"
+    plural = {"numjobs": "jobs", "clients": "clients"}.get(axis)
+    return f"{digits(load)} {plural}" if plural else f"{axis} {digits(load)}"
 
 
 def _collapses(results: Results) -> Iterable[Answer]:

@@ -1,6 +1,6 @@
 """Where does the difference go: what was busy beside the best point of each test, in words.
 
-A first, simple attribution from the counters of this host.
+A first, simple attribution from the counters of this machine and of the hosts that took part.
 """
 
 from __future__ import annotations
@@ -8,21 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from leadline.analyse.machine import Machine, read_machine
+from leadline.analyse.network_bytes import AMPLIFIED
+from leadline.analyse.participants import HostUse
 from leadline.analyse.recommendations import best_of_tests, reservation
 from leadline.analyse.results import Answer, CellResult, Results
-from leadline.analyse.wording import digits, listed, percent, settings
+from leadline.analyse.wording import bandwidth, count, digits, listed, percent, settings
+from leadline.store.records import Direction
 
 QUESTION = "Where does the difference go?"
 BUSY = 0.9
 NEAR = 0.6
+MOST = 12
+"""Sentences: more points than this nobody reads one by one."""
 
 
 def explain_differences(results: Results) -> Iterable[Answer]:
-    """One sentence for each test that has counters; one that says so where none has."""
-    machine = read_machine(results.environment)
+    """One sentence for each test (and each target) that has counters; one that says so where none has."""
     found = [
-        Answer(QUESTION, _explain(cell, results, machine), cell)
-        for cell in best_of_tests(results.cells).values()
+        Answer(QUESTION, _explain(cell, results, machine_of(results, cell)), cell)
+        for cell in _explained(results)
         if cell.resources
     ]
     if found:
@@ -30,10 +34,28 @@ def explain_differences(results: Results) -> Iterable[Answer]:
     return [Answer(QUESTION, "Not measured: no counters were recorded beside the cells.", measured=False)]
 
 
+def machine_of(results: Results, cell: CellResult) -> Machine:
+    """The client on the target of this cell; where conditions differ, under those of the cell."""
+    target = str(cell.cell.get("target", ""))
+    for site in results.sites:
+        held = all(cell.cell.get(name, value) == value for name, value in site.conditions.items())
+        if site.target == target and held:
+            return site.machine
+    return read_machine(results.environment)
+
+
+def _explained(results: Results) -> list[CellResult]:
+    """The best point of each test; then, where targets are compared, each target's, as far as a reader follows."""
+    best = list(best_of_tests(results.cells).values())
+    others = [standing.cell for ranking in results.rankings for standing in ranking.standings]
+    return best + [cell for cell in others if not any(cell is one for one in best)][: MOST - len(best)]
+
+
 def _explain(cell: CellResult, results: Results, machine: Machine) -> str:
     place = "; ".join(filter(None, (settings(cell.cell), reservation(cell))))
     used = listed(_uses(cell, machine)) or "little was counted"
-    return f"{cell.test} at its best ({place}): {used}. {_opinion(_shares(cell, results, machine))}."
+    opinion = _opinion(_shares(cell, results, machine))
+    return f"{cell.test} at its best ({place}): {opinion}. {used[0].upper()}{used[1:]}."
 
 
 def _uses(cell: CellResult, machine: Machine) -> list[str]:
@@ -48,39 +70,80 @@ def _uses(cell: CellResult, machine: Machine) -> list[str]:
     if "engine_cpu_cores" in resources:
         of = f" of {machine.threads:g}" if machine.threads else ""
         words.append(f"the engine used {digits(resources['engine_cpu_cores'])}{of} cores")
-    return words
+    return [*words, *_network_uses(cell)]
+
+
+def _network_uses(cell: CellResult) -> list[str]:
+    """What the NICs of the clients carried, and how much more than was asked for."""
+    words: list[str] = []
+    if any(use.is_client for use in cell.hosts):
+        received = bandwidth(cell.resources["nic_receive_bytes_per_second"])
+        sent = bandwidth(cell.resources["nic_transmit_bytes_per_second"])
+        words.append(f"the NICs of the clients received {received} and sent {sent}{_amplification(cell)}")
+    again = sum(use.retransmitted_segments or 0.0 for use in cell.hosts if use.is_client)
+    return [*words, f"their TCP sent {count(again)} segments again"] if again else words
+
+
+def _amplification(cell: CellResult) -> str:
+    """Said where it is more than the overhead of protocols."""
+    share = cell.resources.get("nic_share")
+    if share is None or share <= AMPLIFIED:
+        return ""
+    return (
+        f" ({digits(share)} bytes for each byte {'read' if cell.direction is Direction.READ else 'written'})"
+    )
 
 
 def _shares(cell: CellResult, results: Results, machine: Machine) -> dict[str, float]:
     """How far each counted or limited thing was used up; what proves most comes first."""
-    resources, jobs = cell.resources, _jobs(cell)
+    resources = cell.resources
     network, engine = results.reference.limits.get("network"), resources.get("engine_cpu_cores")
     shares = {
         "the stated network": cell.metrics["bandwidth"].value / network if network else None,
-        "the load generator": engine / min(jobs, machine.threads or jobs) if engine is not None else None,
-        "the CPU of this host": resources.get("cpu_busy_share"),
+        **_links(cell),
+        "the load generator": engine / _makers(cell, machine) if engine is not None else None,
+        _cpu_of(cell): resources.get("cpu_busy_share"),
         "the disk": resources.get("disk_utilisation"),
     }
     return {name: share for name, share in shares.items() if share is not None}
 
 
+def _links(cell: CellResult) -> dict[str, float | None]:
+    """The fullest link of a client and the fullest of a server."""
+    fullest: dict[bool, HostUse] = {}
+    for use in cell.hosts:
+        known = fullest.get(use.is_client)
+        if use.link_share is not None and (known is None or use.link_share > (known.link_share or 0.0)):
+            fullest[use.is_client] = use
+    return {f"the link of {use.name}": use.link_share for use in fullest.values()}
+
+
+def _cpu_of(cell: CellResult) -> str:
+    shared = any(not use.is_client for use in cell.hosts)
+    return "the CPU of this machine, which clients and servers share" if shared else "the CPU of this host"
+
+
+def _makers(cell: CellResult, machine: Machine) -> float:
+    """Cores that the jobs can use: one each, within what the clients have."""
+    clients = cell.together.clients if cell.together else 1
+    value = cell.cell.get("numjobs", 1)
+    jobs = (float(value) if isinstance(value, int | float) and value > 0 else 1.0) * clients
+    cores = machine.client_cores * clients if machine.client_cores else machine.threads
+    return min(jobs, cores or jobs)
+
+
 def _opinion(shares: dict[str, float]) -> str:
     """What binds, or is nearest to it. A disk's utilisation is time with work: it proves least."""
     if not shares:
-        return "Too little was counted to say what binds"
+        return "too little was counted to say what binds"
     binding = next((name for name, share in shares.items() if share >= BUSY), None)
     name = binding or max(shares, key=shares.__getitem__)
     used = f"{name} ({percent(shares[name])} used)"
     if binding is not None:
-        return f"Most likely bound by {used}"
+        return f"most likely bound by {used}"
     if shares[name] >= NEAR:
-        return f"Nearest to its end is {used}, but nothing was used up"
+        return f"nearest to its end is {used}, but nothing was used up"
     return (
-        f"Nothing that was counted was used up, most {used}: the time goes into waiting, "
+        f"nothing that was counted was used up, most {used}: the time goes into waiting, "
         "or into a limit that is not counted here"
     )
-
-
-def _jobs(cell: CellResult) -> float:
-    value = cell.cell.get("numjobs", 1)
-    return float(value) if isinstance(value, int | float) and value > 0 else 1.0

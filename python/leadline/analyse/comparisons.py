@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import pairwise
 
 from leadline.analyse.merge import CellKey, cell_key
 from leadline.analyse.results import METRICS, CellResult, Comparison, Estimate, Results
+from leadline.analyse.varying import bound_to_target
 from leadline.store.records import Scalar
 
 COMPARED = ("target", "ioengine", "direct", "block_size")
@@ -15,9 +16,14 @@ RUN = "run"
 
 
 def compare_cells(cells: Sequence[CellResult], noise_floor: float | None) -> list[Comparison]:
-    """Engine against engine, direct against buffered, block size against the next one, all else equal."""
+    """Target against target, engine against engine, block size against the next one, all else equal.
+
+    What follows from the target (the engine that reaches it) is part of it and does not keep it from being compared.
+    """
     varying = [axis for axis in COMPARED if len({cell.cell[axis] for cell in cells if axis in cell.cell}) > 1]
-    keys = [cell_key(cell.cell) for cell in cells] if varying else []
+    bound = bound_to_target(cells) if "target" in varying else set()
+    varying = [axis for axis in varying if axis not in bound]
+    keys = [_key(cell, bound) for cell in cells] if varying else []
     return [
         comparison
         for axis in varying
@@ -43,11 +49,15 @@ def compare_runs(results: Sequence[Results]) -> list[Comparison]:
 def compare(axis: str, left: CellResult, right: CellResult, noise_floor: float | None) -> Comparison:
     """Right over left in every metric that both have."""
     ratios = {
-        name: _ratio(left.metrics[name], right.metrics[name])
+        name: ratio_of(left.metrics[name], right.metrics[name])
         for name in METRICS
         if name in left.metrics and name in right.metrics
     }
     return Comparison(axis, left, right, ratios, _tells_apart(ratios.get("bandwidth"), noise_floor))
+
+
+def _key(cell: CellResult, bound: Set[str]) -> CellKey:
+    return cell_key({name: value for name, value in cell.cell.items() if name not in bound})
 
 
 def _alike(
@@ -73,7 +83,7 @@ def _compare_along(axis: str, like: dict[Scalar, CellResult], noise_floor: float
     return [compare(axis, like[left], like[right], noise_floor) for left, right in pairs]
 
 
-def _ratio(left: Estimate, right: Estimate) -> Estimate:
+def ratio_of(left: Estimate, right: Estimate) -> Estimate:
     """right / left; its interval from both by MOVER on the logarithms (Zou and Donner 2008)."""
     value = right.value / left.value
     low = high = None

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from leadline.analyse.merge import cell_key
 from leadline.analyse.results import CellResult, Curve, Saturation, Verdict, VerdictName
 from leadline.analyse.saturation import COLLAPSE_SHARE, find_saturation, has_collapsed
-from leadline.analyse.varying import by_test, varying_settings
+from leadline.analyse.varying import bound_to_target, by_test, varying_settings
 from leadline.analyse.wording import bandwidth, percent, setting, settings
 from leadline.spec.settings import LOAD_AXES
 from leadline.store.records import Cell, Scalar
 
 _UNUSABLE = {VerdictName.IMPOSSIBLE, VerdictName.CACHED, VerdictName.INCOMPLETE}
-_ALWAYS_FIXED = ("block_size", "ioengine", *LOAD_AXES)
+_ALWAYS_FIXED = ("target", "block_size", "ioengine", *LOAD_AXES)
 LARGEST_LOSS = 1 - COLLAPSE_SHARE
 
 
@@ -57,10 +57,10 @@ def mark_collapses(
 def draw_curves(cells: Sequence[CellResult], lines: Iterable[Line]) -> list[Curve]:
     """The lines with their final cells and names."""
     varying = varying_settings(cells, by_test)
-    curves = []
+    curves, unsaid = [], bound_to_target(cells) | {"rw"}
     for line in lines:
         members = [cells[place] for place in line.places]
-        curves.append(_curve(line, members, varying[by_test(members[0])] - {line.axis, "rw"}))
+        curves.append(_curve(line, members, varying[by_test(members[0])] - unsaid - {line.axis}))
     return curves
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from leadline.analyse.machine import Machine
-from leadline.analyse.results import CellResult, Doubt, Results, Verdict, VerdictName
-from leadline.analyse.wording import is_set, percent, settings
+from leadline.analyse.results import CellResult, Doubt, Results, Site, Verdict, VerdictName
+from leadline.analyse.wording import is_set, listed, percent, settings
 from leadline.store.records import StepKind, StepRecord
 
 COARSE_NOISE = 0.10
@@ -101,27 +101,55 @@ def _of_scale(results: Results) -> Iterable[Doubt]:
         yield Doubt("scaled", sentence, len(results.cells))
 
 
+def _of_sites(results: Results, machine: Machine) -> Iterable[Doubt]:
+    """What the targets themselves cannot show; each is said once, of all targets that share it."""
+    sites = results.sites or (Site("", machine, {}),)
+    for name, sentence, applies in _SITE_DOUBTS:
+        touched = [site for site in sites if applies(site.machine)]
+        cells = _cells_on(results, touched)
+        if name == O_DIRECT_ON_FUSE:
+            cells = [cell for cell in cells if is_set(cell.cell.get("direct", False))]
+            touched = touched if cells else []
+        if touched:
+            kinds = listed(dict.fromkeys(str(site.machine.filesystem) for site in touched))
+            yield Doubt(name, sentence.format(kinds), len(cells))
+
+
+def _cells_on(results: Results, sites: Sequence[Site]) -> list[CellResult]:
+    targets = {site.target for site in sites}
+    return [cell for cell in results.cells if str(cell.cell.get("target", "")) in targets]
+
+
+O_DIRECT_ON_FUSE = "O_DIRECT on FUSE"
+_SITE_DOUBTS: tuple[tuple[str, str, Callable[[Machine], bool]], ...] = (
+    ("in memory", "{} lives in memory: no storage was measured.", lambda machine: machine.is_memory),
+    (
+        "overlay",
+        "The directory lies on {}fs: the figures include its copy-up and its lower layers.",
+        lambda machine: machine.filesystem == "overlay",
+    ),
+    (
+        O_DIRECT_ON_FUSE,
+        "FUSE filesystems may accept O_DIRECT and cache all the same: {}.",
+        lambda machine: machine.is_fuse,
+    ),
+)
+
+
 def _of_machine(results: Results, machine: Machine) -> Iterable[Doubt]:
-    cells = len(results.cells)
-    if machine.is_memory:
-        yield Doubt("in memory", f"{machine.filesystem} lives in memory: no storage was measured.", cells)
-    if machine.filesystem == "overlay":
-        yield Doubt(
-            "overlay",
-            "The directory lies on overlayfs: the figures include its copy-up and its lower layers.",
-            cells,
-        )
-    direct = sum(is_set(cell.cell.get("direct", False)) for cell in results.cells)
-    if machine.is_fuse and direct:
+    yield from _of_sites(results, machine)
+    shared = sum(any(not use.is_client for use in cell.hosts) for cell in results.cells)
+    if shared:
         sentence = (
-            f"{machine.filesystem} is a FUSE filesystem: it may accept O_DIRECT and cache all the same."
+            "Clients and servers share the processors, disks and memory of this machine: such figures compare "
+            "systems with each other here, and predict no cluster."
         )
-        yield Doubt("O_DIRECT on FUSE", sentence, direct)
+        yield Doubt("one machine", sentence, shared)
     if machine.is_virtual:
         yield Doubt(
             "virtual machine",
             "A virtual machine: its neighbours and the host's caches are not seen from here.",
-            cells,
+            len(results.cells),
         )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leadline.analyse.results import CellResult, Grid
-from leadline.analyse.varying import by_experiment, varying_settings
+from leadline.analyse.varying import bound_to_target, by_experiment, varying_settings
 from leadline.analyse.wording import settings
 from leadline.spec.settings import AXES
 from leadline.store.records import Cell
 
-_PREFERRED = ("iodepth", "numjobs", "block_size", "message_size", "ioengine")
+_PREFERRED = ("iodepth", "numjobs", "clients", "storage_nodes", "block_size", "message_size", "ioengine")
 _NEVER_AXES = {"rw", "test"}
 
 
@@ -20,10 +20,9 @@ def lay_grids(cells: Sequence[CellResult]) -> list[Grid]:
     experiments: dict[str, list[CellResult]] = {}
     for cell in cells:
         experiments.setdefault(cell.experiment, []).append(cell)
+    never = _NEVER_AXES | bound_to_target(cells)
     return [
-        grid
-        for name, members in experiments.items()
-        for grid in _grids_of(members, varying[name] - _NEVER_AXES)
+        grid for name, members in experiments.items() for grid in _grids_of(members, varying[name] - never)
     ]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from leadline.analyse.attendance import machine_count
 from leadline.analyse.wording import is_set
 from leadline.store.histogram import Histogram
 from leadline.store.records import Cell, Direction, Latency, Measurement, Status, StepKind, StepRecord
@@ -118,8 +119,16 @@ class Trials:
 
     @cached_property
     def hosts(self) -> int:
-        """How many hosts took part."""
-        return len({part.host for part in self.first.measurements}) or 1
+        """How many hosts were to take part: a client that is missing does not lower what was offered."""
+        asked = self.cell.get("clients")
+        return (
+            _count(asked) if asked is not None else len({part.host for part in self.first.measurements}) or 1
+        )
+
+    @cached_property
+    def machines(self) -> int:
+        """How many machines generated the load: clients in namespaces share one."""
+        return machine_count(self.first) or self.hosts
 
     @cached_property
     def jobs(self) -> int:

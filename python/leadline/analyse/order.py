@@ -8,7 +8,18 @@ from leadline.analyse.merge import Trials
 from leadline.store.records import Scalar
 
 _TESTS = ("read", "write", "randread", "randwrite", "rw", "readwrite", "randrw")
-_SETTINGS = ("block_size", "message_size", "ioengine", "direct", "numjobs", "iodepth")
+_SETTINGS = (
+    "target",
+    "storage_nodes",
+    "block_size",
+    "message_size",
+    "ioengine",
+    "direct",
+    "clients",
+    "numjobs",
+    "iodepth",
+)
+_OWN = "target."
 
 
 def in_reading_order(groups: Iterable[Trials]) -> list[Trials]:
@@ -22,7 +33,9 @@ def _rank(trials: Trials) -> tuple[object, ...]:
     cell = trials.cell
     name = str(cell.get("rw", ""))
     place = _TESTS.index(name) if name in _TESTS else len(_TESTS)
-    return (place, *(_sortable(cell.get(setting, 0)) for setting in _SETTINGS), str(trials.direction))
+    own = sorted((setting, _sortable(value)) for setting, value in cell.items() if setting.startswith(_OWN))
+    known = [_sortable(cell.get(setting, 0)) for setting in _SETTINGS]
+    return (place, known[0], tuple(own), *known[1:], str(trials.direction))
 
 
 def _sortable(value: Scalar) -> tuple[bool, float, str]:

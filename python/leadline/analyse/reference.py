@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
-from leadline.analyse.machine import Machine
+from leadline.analyse.machine import Machine, machine_under
 from leadline.analyse.merge import Trials, gather_trials
 from leadline.analyse.resources import device_share
 from leadline.analyse.results import Reference
@@ -29,7 +30,7 @@ def measure_reference(
         noise_floor=noise_floor,
         noise_repeats=noise_repeats,
         limits={name: float(value) for name, value in manifest.limits.items() if value > 0},
-        device_read_floor_ns=_device_read_floor(cells) if machine.on_block_devices else None,
+        device_read_floors_ns=_device_read_floors(cells, machine),
     )
 
 
@@ -58,11 +59,17 @@ def _noise(groups: Sequence[Trials]) -> tuple[float | None, int]:
     return max(differences, default=None), max((len(group.trials) for group in groups), default=0)
 
 
-def _device_read_floor(cells: Sequence[Trials]) -> float | None:
-    """The fastest answer to any O_DIRECT read whose bytes showed at the devices."""
-    answers = []
+def _device_read_floors(cells: Sequence[Trials], machine: Machine) -> dict[str, float]:
+    """By target, the fastest answer to any O_DIRECT read whose bytes showed at the devices; disks differ."""
+    floors: dict[str, float] = {}
     for trials in cells:
-        share = device_share(trials) if trials.direct and trials.direction is Direction.READ else None
-        if share is not None and share >= HONEST_DEVICE_SHARE:
-            answers += [part.latency.min_ns for part in trials.measurements if part.latency.min_ns]
-    return min(answers, default=None)
+        if trials.direct and trials.direction is Direction.READ and _is_confirmed(trials, machine):
+            target = str(trials.cell.get("target", ""))
+            answers = [part.latency.min_ns for part in trials.measurements if part.latency.min_ns]
+            floors |= {target: min(*answers, floors.get(target, math.inf))} if answers else {}
+    return floors
+
+
+def _is_confirmed(trials: Trials, machine: Machine) -> bool:
+    share = device_share(trials) if machine_under(machine, trials.first).on_block_devices else None
+    return share is not None and share >= HONEST_DEVICE_SHARE

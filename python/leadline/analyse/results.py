@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from leadline.analyse.machine import Machine
+from leadline.analyse.participants import ClientResult, HostUse, Together
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import Manifest
 from leadline.store.records import Cell, Direction
@@ -95,7 +97,8 @@ class CellResult:
     """Summary beside the cell. Known keys: cpu_busy_share, cpu_iowait_share, cpu_steal_share,
     engine_cpu_cores, disk_read_bytes_per_second, disk_write_bytes_per_second, disk_utilisation,
     disk_queue_length, dirty_bytes_max, memory_available_bytes_min, context_switches_per_second,
-    nic_receive_bytes_per_second, nic_transmit_bytes_per_second, tcp_retransmitted_segments_per_second,
+    nic_receive_bytes_per_second, nic_transmit_bytes_per_second (of the clients together, where they have NICs of their
+    own), nic_share (bytes at the clients' NICs over bytes of the application), tcp_retransmitted_segments_per_second,
     io_pressure_share.
     """
     throughput: tuple[Series, ...] = ()
@@ -104,6 +107,12 @@ class CellResult:
     """The command line that repeats it."""
     ordinals: tuple[int, ...] = ()
     """The steps it was made from."""
+    clients: tuple[ClientResult, ...] = ()
+    """Each client's own figures; empty where a single one made the load."""
+    together: Together | None = None
+    """How the clients ran at once; None for a single one."""
+    hosts: tuple[HostUse, ...] = ()
+    """NIC use of clients and servers, where hosts of their own were counted."""
 
     def spoiled(self, metric: str) -> tuple[Verdict, ...]:
         """The verdicts that touch this metric."""
@@ -155,7 +164,7 @@ class Curve:
     experiment: str
     test: str
     axis: str
-    """The axis that is swept: "iodepth" or "numjobs" or "concurrency" (both together)."""
+    """The axis that is swept: "iodepth", "numjobs" or "clients"."""
     fixed: Cell
     """What all its cells share and that tells it from its siblings, e.g. {"block_size": 4096, "ioengine":
     "io_uring", "numjobs": 1}.
@@ -199,6 +208,41 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """A target at its best settings in one test."""
+
+    target: str
+    cell: CellResult
+    ratio: Estimate | None
+    """Its bandwidth over that of the best target; None for the best itself."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All targets of a run in one test: those that may be believed first, by throughput."""
+
+    run: str
+    test: str
+    label: str
+    """What else is held in words, e.g. "4 KiB"; may be empty."""
+    standings: tuple[Standing, ...]
+    absent: tuple[tuple[str, str], ...] = ()
+    """Targets without a figure in this test, and why."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What cells stood on."""
+
+    target: str
+    """As the cells name it; empty where a run has one."""
+    machine: Machine
+    """The client on it: the filesystem, the way in."""
+    conditions: Mapping[str, float]
+    """What the lab was held to, by setting (spec/settings.py)."""
+
+
+@dataclass(frozen=True)
 class Reference:
     """Limits and baselines of the machine that the cells are judged by."""
 
@@ -214,8 +258,9 @@ class Reference:
     """
     memory_copy_jobs: int = 1
     """How many jobs made the memory copy: more jobs may copy more."""
-    device_read_floor_ns: float | None = None
-    """The fastest answer to an O_DIRECT read whose bytes showed at the block devices."""
+    device_read_floors_ns: Mapping[str, float] = field(default_factory=dict)
+    """By target ("" where a run has one), the fastest answer to an O_DIRECT read whose bytes showed at the
+    block devices."""
 
 
 @dataclass(frozen=True)
@@ -257,6 +302,10 @@ class Results:
     comparisons: tuple[Comparison, ...]
     answers: tuple[Answer, ...]
     doubts: tuple[Doubt, ...]
+    rankings: tuple[Ranking, ...] = ()
+    """The targets of a run that has several, one ranking a test."""
+    sites: tuple[Site, ...] = ()
+    """What the cells stood on."""
     warnings: tuple[str, ...] = ()
     """What engines printed beside their results, distinct, with how often."""
     planned_cells: int = 0

@@ -27,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     impossible.absent_at_the_devices,
     cached.dataset_fits_memory,
     cached.not_from_the_devices,
+    cached.not_over_the_network,
     cached.faster_than_the_device,
     cached.second_pass_faster,
     generator.busy_jobs,

@@ -8,13 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from leadline.analyse.conditions import condition
 from leadline.spec.settings import SETTINGS
 from leadline.store.records import Cell, Scalar
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-_PLURAL = {"numjobs": ("job", "jobs"), "nrfiles": ("file a job", "files a job")}
+_PLURAL = {
+    "numjobs": ("job", "jobs"),
+    "nrfiles": ("file a job", "files a job"),
+    "clients": ("client", "clients"),
+    "storage_nodes": ("storage node", "storage nodes"),
+}
+TARGET_OPTION = "target."
+"""Mount and format options of a target are settings named so."""
 
 
 def digits(value: float) -> str:
@@ -95,6 +103,11 @@ def setting(name: str, value: Scalar) -> str:
         return "direct" if is_set(value) else "buffered"
     if name == "read_percentage":
         return f"{value} % reads"
+    if name.startswith(TARGET_OPTION):
+        return f"{name.removeprefix(TARGET_OPTION)} {value}"
+    held = condition(name, value)
+    if held is not None:
+        return held
     known = SETTINGS.get(name)
     if known is not None and known.kind == "flag":
         return known.label if is_set(value) else f"no {known.label}"
@@ -112,14 +125,17 @@ def is_set(value: object) -> bool:
     return value in (True, 1, "1", "true", "yes")
 
 
-_ORDER = ("block_size", "message_size", "iodepth", "numjobs", "ioengine", "direct")
+_ORDER = (
+    "target", "storage_nodes", "block_size", "message_size", "iodepth", "numjobs", "clients", "ioengine", "direct",
+)  # fmt: skip
 
 
 def settings(cell: Cell, names: Iterable[str] = _ORDER) -> str:
     """The named settings that the cell has, in a fixed order: "4 KiB, iodepth 8, 2 jobs, io_uring"."""
     wanted = set(names)
     ordered = [name for name in _ORDER if name in wanted] + sorted(wanted - set(_ORDER))
-    return ", ".join(setting(name, cell[name]) for name in ordered if name in cell)
+    words = [setting(name, cell[name]) for name in ordered if name in cell]
+    return ", ".join(dict.fromkeys(words))  # the target "nfs" by the ioengine "nfs"
 
 
 def listed(words: Iterable[str]) -> str:

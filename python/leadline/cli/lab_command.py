@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import click
 
+from leadline.cli.condition_options import condition_options, conditions_of
+from leadline.cli.fault_command import command as fault
+
 
 @click.group("lab")
 def command() -> None:
-    """Bring up filesystems to measure: list, up, status, down."""
+    """Bring up filesystems to measure, and break them: list, up, status, fault, down."""
 
 
 @command.command("list")
@@ -40,7 +43,15 @@ def list_targets() -> None:
 @click.option(
     "--storage-nodes", type=click.IntRange(min=1), help="Servers, where the target lets one choose."
 )
-def up(name: str, size: str, options: tuple[str, ...], clients: int, storage_nodes: int | None) -> None:
+@condition_options
+def up(
+    name: str,
+    size: str,
+    options: tuple[str, ...],
+    clients: int,
+    storage_nodes: int | None,
+    **conditions: str | float | None,
+) -> None:
     """Bring NAME up and leave it up. Needs root."""
     from leadline.run.lab.laboratory import Wishes
     from leadline.run.lab.lifecycle import bring_up
@@ -53,6 +64,7 @@ def up(name: str, size: str, options: tuple[str, ...], clients: int, storage_nod
         clients,
         storage_nodes,
         {key: value for key, _, value in (each.partition("=") for each in options)},
+        conditions_of(conditions),
     )
     ready, seconds = bring_up(name, target, wishes, click.echo)
     click.echo(f"{name} is up after {seconds:.2f} s: {ready.filesystem} at {ready.directory}")
@@ -61,16 +73,43 @@ def up(name: str, size: str, options: tuple[str, ...], clients: int, storage_nod
 
 
 @command.command("status")
-def status() -> None:
-    """What is up, half-made or in use."""
+@click.argument("name", required=False)
+def status(name: str | None) -> None:
+    """What is up, half-made or in use; of NAME also its hosts, servers and disks, and the faults that stand."""
     from leadline.run.lab.lifecycle import described
     from leadline.run.lab.state import known_labs
 
+    if name is not None:
+        _show_parts(name)
+        return
     labs = known_labs()
     for state in labs:
         click.echo(f"{state.name}: {described(state)}")
     if not labs:
         click.echo("No lab is up.")
+
+
+def _show_parts(name: str) -> None:
+    from leadline.run.lab.breaking import standing_faults
+    from leadline.run.lab.lifecycle import described
+    from leadline.run.lab.parts import parts_of, ready_lab
+    from leadline.spec.units import format_duration
+
+    state, ready = ready_lab(name)
+    parts = parts_of(state, ready)
+    click.echo(f"{name}: {described(state)}")
+    for part, host in parts.hosts.items():
+        click.echo(f"host    {part}  {host.address} in {host.namespace}")
+    for server in parts.servers:
+        click.echo(f"server  {server}")
+    for disk, point in parts.disks.items():
+        click.echo(f"disk    {disk}  mounted at {point}")
+    for key, value in ready.facts.get("conditions", {}).items():
+        click.echo(f"held    {key} {value:g}")
+    for fault_stands in standing_faults(state):
+        click.echo(
+            f"fault   {fault_stands.described}, at most {format_duration(fault_stands.at_most_seconds)}"
+        )
 
 
 @command.command("down")
@@ -90,3 +129,6 @@ def down(name: str | None) -> None:
         click.echo(f"{each} is down after {tear_down(each):.2f} s")
     if not there:
         click.echo("No lab is up.")
+
+
+command.add_command(fault)

@@ -228,7 +228,8 @@ def layout_step(layout: Layout, experiment: str, site: Site = THE_DIRECTORY) -> 
     block = min(layout.file_bytes, 1 << 20)
     cell: Cell = {
         "rw": "write", "block_size": block, "iodepth": 1, "numjobs": layout.jobs, "ioengine": layout.ioengine or "psync", "direct": False,
-        "filesize": layout.file_bytes, "nrfiles": layout.files_a_job, "openfiles": 1, "end_fsync": True,
+        "size": layout.file_bytes * layout.files_a_job, "filesize": layout.file_bytes, "nrfiles": layout.files_a_job,
+        "openfiles": 1, "end_fsync": True,
         "file_service_type": "sequential", "fio.fallocate": "none",
     }  # fmt: skip
     if layout.filename:

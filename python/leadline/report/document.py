@@ -13,12 +13,17 @@ Top level: `format` (1; rises when a key changes its meaning or goes), `leadline
 | `failed` | list of `experiment`, `cell`, `repeat`, `reason`, `command` |
 | `curves` | list of `experiment`, `test`, `axis`, `fixed`, `loads`, `cells` (places in `cells`), `saturation` (null or |
 | | `peak_bytes_per_second`, `peak_load`, `onset_load`, `knee_load`, `censored`, `collapse_load`, `doubtful`) |
+| `rankings` | targets side by side, list of `test`, `label`, `standings` (best valid ones first: `target`, `cell`: place in |
+| | `cells`, `ratio_to_best`: null or `value`, `low`, `high`), `absent` (targets without a figure: `target`, `reason`) |
+| `sites` | list of `target`, `filesystem`, `access` (ioengine past the mount, or null), `conditions` by setting |
 | `planned_cells`, `missing_cells`, `warnings` | what is not there, what engines printed |
 
 A cell: `experiment`, `test`, `direction`, `settings` (sizes in bytes, durations in seconds), `repeats`, `concurrency`,
 `effective_concurrency`, `operations`, `size_bytes`, `verdicts` (list of `name`, `evidence`, `metrics`), `resources` (the
 unit is in the key), `command`, and `metrics`: by name `value`, `low`, `high` (95 % interval, null where there is none),
-`n`, `method`, `valid`, `unit`, where unit is "bytes/s" for bandwidth, "1/s" for iops and "ns" for latencies.
+`n`, `method`, `valid`, `unit`, where unit is "bytes/s" for bandwidth, "1/s" for iops and "ns" for latencies. Cells of several
+clients also hold `clients` (list of `name`, `metrics` without `valid`, `operations`, `size_bytes`, `begin_ns`, `end_ns`) and `together`
+(first-done, last-done and common-window rates, `overlap_share` ...), cells of a lab's hosts `hosts` (what their NICs carried).
 """
 
 from __future__ import annotations
@@ -28,7 +33,8 @@ from dataclasses import asdict
 from typing import Any
 
 from leadline import __version__
-from leadline.analyse.results import CellResult, Curve, FailedCell, Reference, Results
+from leadline.analyse.participants import ClientResult
+from leadline.analyse.results import CellResult, Curve, FailedCell, Ranking, Reference, Results, Site
 from leadline.report import wording
 from leadline.report.cell_numbers import CellNumbers
 
@@ -60,6 +66,8 @@ def run_entry(one: Results) -> dict[str, Any]:
         "cells": [cell_entry(cell) for cell in one.cells],
         "failed": [failed_entry(cell) for cell in one.failed],
         "curves": [curve_entry(curve, numbers) for curve in one.curves],
+        "rankings": [ranking_entry(ranking, numbers) for ranking in one.rankings],
+        "sites": [site_entry(site) for site in one.sites],
         "planned_cells": one.planned_cells,
         "missing_cells": one.missing_cells,
         "warnings": list(one.warnings),
@@ -95,6 +103,52 @@ def cell_entry(cell: CellResult) -> dict[str, Any]:
         ],
         "resources": dict(cell.resources),
         "command": cell.command,
+        "clients": [client_entry(client) for client in cell.clients],
+        "together": cell.together and asdict(cell.together),
+        "hosts": [asdict(use) for use in cell.hosts],
+    }
+
+
+def client_entry(client: ClientResult) -> dict[str, Any]:
+    """One client's own figures."""
+    metrics = {
+        name: {**asdict(one), "unit": UNITS[wording.scale_of(name)]} for name, one in client.metrics.items()
+    }
+    return {
+        "name": client.name,
+        "metrics": metrics,
+        "operations": client.operations,
+        "size_bytes": client.size_bytes,
+        "begin_ns": client.begin_ns,
+        "end_ns": client.end_ns,
+    }
+
+
+def ranking_entry(ranking: Ranking, numbers: CellNumbers) -> dict[str, Any]:
+    """All targets in one test."""
+    return {
+        "test": ranking.test,
+        "label": ranking.label,
+        "standings": [
+            {
+                "target": standing.target,
+                "cell": numbers[standing.cell],
+                "ratio_to_best": standing.ratio
+                and {"value": standing.ratio.value, "low": standing.ratio.low, "high": standing.ratio.high},
+            }
+            for standing in ranking.standings
+        ],
+        "absent": [{"target": target, "reason": reason} for target, reason in ranking.absent],
+    }
+
+
+def site_entry(site: Site) -> dict[str, Any]:
+    """What cells stood on."""
+    return {
+        "target": site.target,
+        "filesystem": site.machine.filesystem,
+        "access": site.machine.access,
+        "conditions": dict(site.conditions),
     }
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.analyse import wording
-from leadline.analyse.results import Results
+from leadline.analyse.results import Results, Site
 
 UNKNOWN = "unknown"
 
@@ -136,7 +136,12 @@ def headline(results: Results) -> str:
         processor.get("model"),
         f"{threads} threads" if threads else None,
         f"Linux {part_of(record, 'kernel')['release']}" if part_of(record, "kernel").get("release") else None,
-        f"{filesystem['type']} on {filesystem.get('source', 'unknown')}" if filesystem.get("type") else None,
+        targets_in_words(results)
+        or (
+            f"{filesystem['type']} on {filesystem.get('source', 'unknown')}"
+            if filesystem.get("type")
+            else None
+        ),
     ]
     return " · ".join(str(word) for word in words if word)
 
@@ -145,3 +150,29 @@ def part_of(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A part of the record, empty where it is missing."""
     part = record.get(name)
     return part if isinstance(part, Mapping) else {}
+
+
+def targets_in_words(results: Results) -> str | None:
+    """The targets of a run that has several; None for any other, whose filesystem says it."""
+    names = list(dict.fromkeys(site.target for site in results.sites if site.target))
+    return f"{len(names)} targets: {', '.join(names)}" if len(names) > 1 else None
+
+
+def footing(results: Results) -> Part | None:
+    """What each target is and what the lab was held to; None where there is nothing to add to the environment."""
+    named = {site.target for site in results.sites}
+    held = any(site.conditions or site.machine.access for site in results.sites)
+    if len(named) < 2 and not held:
+        return None
+    found: dict[str, list[str]] = {}
+    for site in results.sites:
+        words = site_in_words(site)
+        if words not in found.setdefault(site.target or "the target", []):
+            found[site.target or "the target"].append(words)
+    return Part("targets and conditions", tuple((name, "; ".join(each)) for name, each in found.items()))
+
+
+def site_in_words(site: Site) -> str:
+    """ "fuse.glusterfs through gfapi, links of 1 Gb/s"."""
+    conditions = wording.settings(site.conditions, site.conditions) or "nothing held back"
+    return f"{site.machine.name}, {conditions}"

@@ -57,9 +57,23 @@ def _row(cell: CellResult) -> dict[str, Scalar | None]:
             unit = f"{name}_{UNITS.get(name, 'ns')}"
             row |= {unit: estimate.value, f"{unit}_low": estimate.low, f"{unit}_high": estimate.high}
             row |= {f"{name}_n": estimate.n, f"{name}_valid": cell.valid(name)}
+    row |= _of_clients(cell)
     row["verdicts"] = "; ".join(str(verdict.name) for verdict in cell.verdicts) or "valid"
     row["evidence"] = "; ".join(verdict.evidence for verdict in cell.verdicts)
     return row | dict(cell.resources) | {"command": cell.command}
+
+
+def _of_clients(cell: CellResult) -> dict[str, Scalar | None]:
+    """How several clients ran together; each client's own figures are in the JSON."""
+    if cell.together is None:
+        return {}
+    return {
+        "first_done_bytes_per_second": cell.together.first_done_bytes_per_second,
+        "last_done_bytes_per_second": cell.together.last_done_bytes_per_second,
+        "common_window_bytes_per_second": cell.together.common_bytes_per_second,
+        "common_window_ns": cell.together.common_ns,
+        "overlap_share": cell.together.overlap_share,
+    }
 
 
 def _write_csv(table: Sequence[dict[str, Scalar | None]], path: Path) -> None:

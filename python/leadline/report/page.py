@@ -25,8 +25,18 @@ from leadline.report import environment, wording
 from leadline.report.figures.depth import Depth, Layer, depth_charts
 from leadline.report.glossary import GLOSSARY, VERDICTS
 from leadline.report.payload import embedded, payload
+from leadline.report.standings import boards
 
-SCRIPTS = ("data.js", "menus.js", "table.js", "plots.js", "surface.js", "sections.js", "page.js")
+SCRIPTS = (
+    "data.js",
+    "menus.js",
+    "table.js",
+    "plots.js",
+    "surface.js",
+    "sections.js",
+    "clients.js",
+    "page.js",
+)
 ANSWERS_SHOWN = 2
 BEST_SETTINGS_SHOWN = 4
 """Sentences of one question that are shown at once: the first screen holds an answer to every question."""
@@ -52,6 +62,8 @@ def page(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> s
         results=results,
         several=len(results) > 1,
         answers=[(one, answers_by_question(one)) for one in results],
+        boards=boards(results),
+        has_participants=any(cell.clients or cell.hosts for one in results for cell in one.cells),
         depths=[(depth, bars(depth)) for depth in depth_charts(results)],
         reasons={one.label: reasons(one.failed) for one in results},
         beside=beside,

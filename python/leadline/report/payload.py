@@ -19,6 +19,7 @@ from leadline.report.figures.curves import test_limits, throughput_charts
 from leadline.report.figures.figure import Axis, Chart, Line, Surface, metrics_present
 from leadline.report.figures.percentiles import percentile_charts
 from leadline.report.figures.surfaces import surfaces
+from leadline.report.participants import participant_entries
 
 FORMAT = 1
 COMPARED = ("bandwidth", "mean", "p99")
@@ -43,6 +44,7 @@ def payload(results: Sequence[Results]) -> dict[str, Any]:
         "resources": [resource_column(name, cells) for name in resource_names(cells)],
         "verdicts": verdict_columns(cells),
         "command": texts([cell.command for cell in cells]),
+        "participants": participant_entries(cells),
         "lines": line_columns(curve_charts, numbers),
         "throughput": [chart_entry(chart, lines_before) for chart, lines_before in counted(curve_charts)],
         "percentiles": [percentile_entry(chart, numbers) for chart in tail_charts],

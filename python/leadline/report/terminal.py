@@ -141,8 +141,9 @@ def shown_settings(one: Results) -> list[str]:
     names = wording.naming_settings(one.cells)
     if len(names) <= SETTINGS_AT_MOST:
         return names
-    varying = [name for name in wording.ALWAYS_NAMED if len({cell.cell.get(name) for cell in one.cells}) > 1]
-    return [EXPERIMENT, *varying]
+    candidates = ("target", *wording.ALWAYS_NAMED, "clients")
+    varying = [name for name in candidates if len({cell.cell.get(name) for cell in one.cells}) > 1]
+    return varying if "target" in varying else [EXPERIMENT, *varying]
 
 
 def row(cell: CellResult, names: Sequence[str], metrics: Sequence[str]) -> list[str]:

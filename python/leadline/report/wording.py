@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leadline.analyse import wording
+from leadline.analyse.conditions import condition_value
 from leadline.analyse.results import CellResult
 from leadline.spec.settings import SETTINGS
 from leadline.store.records import Scalar
@@ -65,6 +66,8 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "context_switches_per_second": ("context switches", "events"),
     "nic_receive_bytes_per_second": ("NIC receive", "bandwidth"),
     "nic_transmit_bytes_per_second": ("NIC transmit", "bandwidth"),
+    "nic_share": ("bytes at the clients' NICs for each byte moved", "count"),
+    "tcp_retransmitted_segments_per_second": ("TCP segments sent again", "events"),
 }
 """Resource key of a cell -> label and scale, in the order of the columns."""
 
@@ -94,11 +97,15 @@ def measure(scale: str, value: float, unit: Unit | None = None) -> str:
 
 def setting_label(name: str) -> str:
     """The label of a setting, or its bare name where it is passed through to the engine."""
-    return SETTINGS[name].label if name in SETTINGS else name.replace("_", " ")
+    own = name.removeprefix(wording.TARGET_OPTION)
+    return SETTINGS[name].label if name in SETTINGS else own.replace("_", " ")
 
 
 def setting_value(name: str, value: Scalar) -> str:
     """A setting's value below its label: 4096 -> "4 KiB", 30 -> "30 s", True -> "yes"."""
+    held = condition_value(name, value)
+    if held is not None:
+        return held
     kind = SETTINGS[name].kind if name in SETTINGS else "word"
     if isinstance(value, bool) or kind == "flag":
         return "yes" if wording.is_set(value) else "no"

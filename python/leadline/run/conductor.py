@@ -198,13 +198,14 @@ class Conductor:
             if step.kind is StepKind.LAYOUT or step.files == "fresh":
                 note_written(step, ground, outcomes.values())
             first = invocations[clients[0]]
-            record, raw = _put_together(step, first, completed, outcomes, started)
+            machines = {client.name: client.machine for client in ground.clients}
+            record, raw = _put_together(step, first, completed, outcomes, machines, started)
             record = replace(
                 record,
                 counters=SeriesTable.group(sampler.series()),
                 totals=sampler.totals(),
                 warnings=(*record.warnings, *sampler.notes()),
-                facts={**ground.step_facts, **facts, **record.facts, **ground.crew.facts()},
+                facts={**_standing_facts(step, ground), **facts, **record.facts, **ground.crew.facts()},
             )
             return record, raw
 
@@ -231,6 +232,12 @@ def _shares(step: Step, clients: int) -> list[Step]:
     ]
 
 
+def _standing_facts(step: Step, ground: Ground) -> dict[str, Any]:
+    """What the step stood on, and whether its engine went past the mount."""
+    ioengine = step.cell.get("ioengine")
+    return {**ground.step_facts, **({"access": ioengine} if ioengine in ground.accesses else {})}
+
+
 def _settle_caches(step: Step, ground: Ground) -> dict[str, Any]:
     if step.cache != "cold":
         return {
@@ -251,13 +258,14 @@ def _put_together(
     first: Invocation,
     completed: Mapping[str, Completed],
     outcomes: Mapping[str, Outcome],
+    machines: Mapping[str, str],
     started_unix_ns: int,
 ) -> tuple[StepRecord, Mapping[str, bytes]]:
     """One client's record is what it always was; several are gathered."""
     if len(outcomes) == 1:
         (outcome,), (ended,) = outcomes.values(), completed.values()
     else:
-        outcome, ended = gather(outcomes, completed), together(completed)
+        outcome, ended = gather(outcomes, completed, machines), together(completed)
     return _record(step, first, ended, outcome, started_unix_ns), outcome.raw
 
 

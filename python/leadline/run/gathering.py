@@ -17,8 +17,10 @@ from leadline.store.series import Series
 SUMMED_FACTS = ("dataset_bytes", "expected_bytes")
 
 
-def gather(outcomes: Mapping[str, Outcome], completed: Mapping[str, Completed]) -> Outcome:
-    """One outcome of all clients; it has a reason as soon as one of them has."""
+def gather(
+    outcomes: Mapping[str, Outcome], completed: Mapping[str, Completed], machines: Mapping[str, str]
+) -> Outcome:
+    """One outcome of all clients; it has a reason as soon as one of them has. `machines` says whose processors each used."""
     offsets_ns = _offsets(completed)
     return Outcome(
         measurements=tuple(part for name, each in outcomes.items() for part in _measured_by(name, each)),
@@ -27,7 +29,7 @@ def gather(outcomes: Mapping[str, Outcome], completed: Mapping[str, Completed]) 
         warnings=tuple(f"{name}: {line}" for name, each in outcomes.items() for line in each.warnings),
         reason=_reason(outcomes, completed),
         raw={f"{name}.{file}": raw for name, each in outcomes.items() for file, raw in each.raw.items()},
-        facts=_facts(outcomes) | _clients(completed, offsets_ns),
+        facts=_facts(outcomes) | _clients(completed, offsets_ns, machines),
     )
 
 
@@ -88,10 +90,13 @@ def _offsets(completed: Mapping[str, Completed]) -> dict[str, int]:
     return {name: max(0, each.started_ns - first) for name, each in completed.items()}
 
 
-def _clients(completed: Mapping[str, Completed], offsets_ns: Mapping[str, int]) -> dict[str, Any]:
+def _clients(
+    completed: Mapping[str, Completed], offsets_ns: Mapping[str, int], machines: Mapping[str, str]
+) -> dict[str, Any]:
     windows = [
         {
             "name": name,
+            "host": machines.get(name, name),
             "started_ns": offsets_ns[name],
             "ended_ns": offsets_ns[name] + max(0, each.ended_ns - each.started_ns),
         }

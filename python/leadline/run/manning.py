@@ -6,8 +6,6 @@ Without it the load comes from this machine, or from a lab target's own clients.
 from __future__ import annotations
 
 import shlex
-import socket
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,8 +24,6 @@ from leadline.run.hosts.ssh import SshHost
 from leadline.run.seams import Client, Crew, Target
 from leadline.run.targets.mounted_on_hosts import MountedOnHosts, Onlooker
 from leadline.spec.campaign import Hosts
-
-RESOLVED_WITHIN_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -58,11 +54,9 @@ def _by_ssh(hosts: Hosts, directory: Path, target: Target, filesystem: str) -> I
     reached = [SshHost(name) for name in hosts.names]
     try:
         checked = [check_host(host, installed_fio().version) for host in reached]
-        clients = tuple(Client(host.name, host, directory) for host in reached)
+        clients = tuple(Client(host.name, host, directory, machine=host.name) for host in reached)
         onlookers = [Onlooker(host.name, host.ask, directory) for host in reached]
-        addresses = {
-            host.name: _address_by_ssh(name) for host, name in zip(reached, hosts.names, strict=True)
-        }
+        addresses = {host.name: host.address() for host in reached}
         facts: dict[str, Any] = {"hosts": {each.name: each.facts for each in checked}}
         if warnings := [line for each in checked for line in each.warnings]:
             facts["host_warnings"] = warnings
@@ -78,7 +72,8 @@ def _by_mpi(hosts: Hosts, directory: Path, target: Target, clients: int) -> Mann
     command, *arguments = shlex.split(hosts.launcher) or [""]
     launcher = Launcher(command, hosts.names, tuple(arguments) or None)
     names = hosts.names or tuple(f"rank{number}" for number in range(max(clients, 1)))
-    return Manned(tuple(Client(name, LocalHost(), directory) for name in names), MpiCrew(launcher), target)
+    ranks = tuple(Client(name, LocalHost(), directory, machine=name) for name in names)
+    return Manned(ranks, MpiCrew(launcher), target)
 
 
 def crew_of(clients: Sequence[Client], hosts: Hosts, addresses: Mapping[str, str]) -> Crew:
@@ -91,15 +86,3 @@ def crew_of(clients: Sequence[Client], hosts: Hosts, addresses: Mapping[str, str
         servers = [Server(each.name, each.host, addresses[each.name]) for each in clients]  # type: ignore[arg-type]
         return FioServers(servers, clients[0].host if clients[0].namespace else LocalHost())  # type: ignore[arg-type]
     return Together(clients) if len(clients) > 1 else Alone(clients[0])
-
-
-def _address_by_ssh(name: str) -> str:
-    """IPv4 of what ssh would connect to under that name, by the user's own configuration (ssh_config(5), HostName)."""
-    answer = subprocess.run(
-        ["ssh", "-G", name], capture_output=True, text=True, timeout=RESOLVED_WITHIN_SECONDS, check=False
-    )
-    told = dict(line.partition(" ")[::2] for line in answer.stdout.splitlines())
-    try:
-        return socket.gethostbyname(told.get("hostname", name))
-    except OSError:
-        return told.get("hostname", name)

@@ -185,8 +185,8 @@ class Client:
     directory: Path
     namespace: str | None = None
     """The network namespace it lives in, for its own counters; None for hosts of their own."""
-    groups: tuple[str, ...] = ()
-    """Control groups its load runs in: a client's limits."""
+    machine: str = "local"
+    """Whose processors it uses: namespaces of one machine share them."""
 
 
 class Crew(Protocol):

@@ -44,6 +44,8 @@ from leadline.spec.campaign import Hosts
 NO_HOSTS = Hosts.model_validate({})
 KINDS = ("type", "is_fuse", "is_network", "is_memory")
 """What of a filesystem decides how its figures are judged."""
+TOLD_TO_STEPS = ("data_over_network",)
+"""What a target says of itself that decides it too."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,11 @@ class Standing:
                 devices=list(dict.fromkeys([*ground.devices, *disks])),
                 namespaces=reader if ready.hosts else None,
                 facts={"name": site.target, **ready.facts},
-                step_facts=ground.step_facts if mounted else {**ground.step_facts, "filesystem": unmounted},
+                step_facts={
+                    **ground.step_facts,
+                    **({} if mounted else {"filesystem": unmounted}),
+                    **{name: ready.facts[name] for name in TOLD_TO_STEPS if name in ready.facts},
+                },
                 clear_caches=partial(clear_target_caches, ready.facts),
             )
 

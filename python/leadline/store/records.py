@@ -62,6 +62,7 @@ class Measurement:
     """What one job on one host moved in one direction. `latency` is the total, as the application waits for it."""
 
     host: str
+    """The client: "client1"; where a cell has one, the host's own name."""
     job: int
     direction: Direction
     operations: int
@@ -118,13 +119,20 @@ class StepRecord:
     measurements: tuple[Measurement, ...] = ()
     jobs: tuple[JobUse, ...] = ()
     throughput: tuple[Series, ...] = ()
-    """Bytes per second of all jobs together: names "read" and "write"."""
+    """Bytes per second of all jobs of all clients together: names "read" and "write"; of one client's jobs "read@client1".
+
+    A client's own series counts from its own begin: the analysis lays it over the time of its load.
+    """
     counters: tuple[SeriesTable, ...] = ()
     """Resource use beside the step, a sample a second (run/observe/counters.py gives the names)."""
     totals: Mapping[str, float] = field(default_factory=dict)
-    """Counter differences over the step's window, e.g. "disk.vda.read_bytes"."""
+    """Counter differences over the step's window, e.g. "disk.vda.read_bytes"; of hosts of their own (clients and servers of a
+    lab) "host.client1.nic.v0.receive_bytes", "host.client1.tcp.retransmitted_segments"."""
     warnings: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What was so when it ran. Known keys: caches ("dropped" | "kept" | "drop not permitted"), caches_reason,
-    dataset_bytes, direct, buffered_without_flush (bool), expected_bytes, engine_cpu_seconds, interrupted (bool),
-    by_hand (the command for a person to repeat the step)."""
+    target_caches (of a cold step, the target's own cache directories: "cleared" | "none"), target_cache_cleared_bytes, dataset_bytes, direct, buffered_without_flush (bool), expected_bytes, engine_cpu_seconds, interrupted (bool),
+    by_hand (the command for a person to repeat the step); clients (a list: name, host = the machine it lives on, started_ns and
+    ended_ns of its engine's process since the first start), release_skew_ns; filesystem (type, is_fuse, is_network, is_memory of
+    what the step stood on, where a run has several), access (the ioengine that reached it past the mount), site_conditions (by
+    setting: link ...), data_over_network (False where the data takes no NIC although the filesystem is one of the network)."""

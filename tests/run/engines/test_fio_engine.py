@@ -56,9 +56,9 @@ def test_the_command_for_a_person_is_the_same_load_without_folders_that_are_gone
 def test_a_layouts_command_line_writes_real_flushed_bytes() -> None:
     options = options_of(layout_step(Layout("files-2x1m", 3, 2, 1 << 20), "e"))
     for option in ("--rw=write", "--bs=1048576", "--numjobs=3", "--filesize=1048576", "--nrfiles=2", "--end_fsync=1", "--fallocate=none",
-                   "--openfiles=1", "--direct=0"):  # fmt: skip
+                   "--openfiles=1", "--direct=0", "--size=2097152"):  # fmt: skip
         assert option in options
-    assert not any(option.startswith(("--runtime", "--time_based", "--size")) for option in options)
+    assert not any(option.startswith(("--runtime", "--time_based")) for option in options)
 
 
 def test_one_file_shared_by_all_jobs_is_named_and_not_numbered(step: Callable[..., Step]) -> None:

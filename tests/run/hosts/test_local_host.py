@@ -132,7 +132,7 @@ def test_an_interrupt_while_a_command_is_being_started_ends_it(
         host.interrupt()
         return process
 
-    monkeypatch.setattr("leadline.run.hosts.local.subprocess.Popen", interrupted_start)
+    monkeypatch.setattr("leadline.run.hosts.supervised.subprocess.Popen", interrupted_start)
     begun = time.monotonic()
     assert run("sleep 15", host=host).interrupted
     assert time.monotonic() - begun < 10
@@ -152,7 +152,7 @@ def test_a_command_that_does_not_exist_is_a_reason_and_no_exception(tmp_path: Pa
 def test_output_without_end_is_not_kept_without_end(
     run: Callable[..., Completed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leadline.run.hosts.local.OUTPUT_LIMIT_CHARACTERS", 1000)
+    monkeypatch.setattr("leadline.run.hosts.supervised.OUTPUT_LIMIT_CHARACTERS", 1000)
     completed = run("seq 1 200000; seq 1 200000 >&2")
     assert completed.exit_code == 0
     assert len(completed.stdout) < 1100

@@ -5,10 +5,12 @@
 //! a parent that ends before the call was made sends nothing. Both are met by asking getppid(2) afterwards:
 //! once the parent is gone, it answers with somebody else.
 
-use std::ffi::OsString;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
@@ -39,13 +41,32 @@ impl Guardian {
     }
 }
 
-/// Starts the command with our standard input, output and error, in a process group of its own: otherwise a
+/// Finds out before all others wait for it that a command cannot start: there is no such program.
+pub fn check(command: &OsStr) -> io::Result<()> {
+    let named = Path::new(command);
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let found = if named.components().count() > 1 {
+        named.exists()
+    } else {
+        env::split_paths(&folders).any(|folder| folder.join(named).exists())
+    };
+    if found {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}
+
+/// Starts the command with our standard input (or, where that brings orders, none), output and error, in a process group of its own: otherwise a
 /// terminal's Ctrl-C would reach it twice, once directly and once through us, and programs such as fio take
 /// the second as an order to drop everything.
-pub fn start(command: &[OsString]) -> io::Result<Pid> {
+pub fn start(command: &[OsString], input_is_ours: bool) -> io::Result<Pid> {
     let supervisor = getpid();
     let mut prepared = Command::new(&command[0]);
     prepared.args(&command[1..]).process_group(0);
+    if input_is_ours {
+        prepared.stdin(Stdio::null());
+    }
     // SAFETY: between fork and exec only system calls are made, and nothing is allocated or locked.
     unsafe { prepared.pre_exec(move || tie_to(supervisor)) };
     let child = prepared.spawn()?;

@@ -12,9 +12,13 @@
 //!   leadline may both deliver the same one;
 //! * the parent dies, even by `kill -9`: the whole tree is killed.
 //!
+//! With orders (`--orders`) the command is held back until it is told to go, an interrupt can also be an order, and
+//! the end of the orders is the end of everything, like the death of the parent.
+//!
 //! Nothing polls: the supervisor sleeps until a signal or a deadline.
 
 mod launch;
+mod orders;
 mod process_tree;
 pub mod report;
 mod signals;
@@ -29,6 +33,7 @@ use nix::sys::wait::WaitStatus;
 
 use crate::arguments::Supervise;
 use launch::Guardian;
+use orders::Orders;
 use process_tree::ProcessTree;
 use report::{Resources, Supervision};
 use signals::{Event, Signals};
@@ -107,15 +112,22 @@ impl Failure {
 }
 
 fn supervise(options: &Supervise) -> Result<Supervision, Failure> {
-    let signals = Signals::watch()?;
+    let mut signals = Signals::watch()?;
     let guardian = Guardian::appoint(options.parent)?;
+    let cannot_start = |error| Failure::Command(options.command[0].to_string_lossy().into_owned(), error);
+    if options.orders {
+        launch::check(&options.command[0]).map_err(cannot_start)?;
+        signals.take(Orders::invite()?);
+        if !may_start(&mut signals, &guardian)? {
+            return Ok(Supervision::of_a_command_never_started()?);
+        }
+    }
     let start = Moment::now();
     let begun = Instant::now();
-    let command = launch::start(&options.command)
-        .map_err(|error| Failure::Command(options.command[0].to_string_lossy().into_owned(), error))?;
+    let command = launch::start(&options.command, options.orders).map_err(cannot_start)?;
     let mut tree = ProcessTree::rooted_at(command);
-    let ending = await_end(options, &signals, &guardian, &mut tree, begun)?;
-    let survivors = tree.kill(&signals, REAP_LIMIT)?;
+    let ending = await_end(options, &mut signals, &guardian, &mut tree, begun)?;
+    let survivors = tree.kill(&mut signals, REAP_LIMIT)?;
     let (exit_code, signal) = match tree.root_status() {
         Some(WaitStatus::Exited(_, code)) => (Some(code as u8), None),
         Some(WaitStatus::Signaled(_, signal, _)) => (None, Some(signal as u8)),
@@ -134,6 +146,18 @@ fn supervise(options: &Supervise) -> Result<Supervision, Failure> {
     })
 }
 
+/// Waits for the order to start; false when it will not come.
+fn may_start(signals: &mut Signals, guardian: &Guardian) -> Result<bool, Failure> {
+    loop {
+        match signals.next_before(None)? {
+            Some(Event::Go) => return Ok(true),
+            Some(Event::Interrupt | Event::OrdersEnded) => return Ok(false),
+            Some(Event::ParentThreadEnded) if guardian.is_orphaned() => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
 /// Why the wait was over; both can hold, and neither when the command ended by itself.
 #[derive(Default)]
 struct Ending {
@@ -144,7 +168,7 @@ struct Ending {
 /// Returns once the command has ended, or must.
 fn await_end(
     options: &Supervise,
-    signals: &Signals,
+    signals: &mut Signals,
     guardian: &Guardian,
     tree: &mut ProcessTree,
     begun: Instant,
@@ -155,11 +179,15 @@ fn await_end(
     while tree.root_is_alive() {
         match signals.next_before(deadline)? {
             Some(Event::ChildEnded) => tree.reap()?,
+            Some(Event::OrdersEnded) => {
+                ending.interrupted = true;
+                return Ok(ending);
+            }
             Some(Event::ParentThreadEnded) if guardian.is_orphaned() => {
                 ending.interrupted = true;
                 return Ok(ending);
             }
-            Some(Event::ParentThreadEnded) => {}
+            Some(Event::ParentThreadEnded | Event::Go) => {}
             Some(Event::Interrupt) if !ending.interrupted => {
                 ending.interrupted = true;
                 deadline = timeout.min(Instant::now() + Duration::from_millis(options.grace_ms));

@@ -73,7 +73,7 @@ impl ProcessTree {
 
     /// Kills every descendant, again and again until none is left, since each can fork while it is looked for.
     /// Returns how many are still there when `limit` has passed.
-    pub fn kill(&mut self, signals: &Signals, limit: Duration) -> io::Result<u64> {
+    pub fn kill(&mut self, signals: &mut Signals, limit: Duration) -> io::Result<u64> {
         let give_up = Instant::now() + limit;
         self.reap()?;
         while !self.is_empty {
@@ -88,7 +88,7 @@ impl ProcessTree {
         Ok(0)
     }
 
-    fn reap_until(&mut self, signals: &Signals, deadline: Instant) -> nix::Result<()> {
+    fn reap_until(&mut self, signals: &mut Signals, deadline: Instant) -> io::Result<()> {
         self.reap()?;
         while !self.is_empty && signals.next_before(deadline)?.is_some() {
             self.reap()?;

@@ -35,6 +35,23 @@ pub struct Supervision {
     pub surviving_descendants: u64,
 }
 
+impl Supervision {
+    /// It was held back until there was no use in starting it any more.
+    pub fn of_a_command_never_started() -> nix::Result<Self> {
+        Ok(Self {
+            exit_code: None,
+            signal: None,
+            timed_out: false,
+            interrupted: true,
+            start: Moment::now(),
+            wall_ns: 0,
+            resources: Resources::of_reaped_children()?,
+            killed_descendants: 0,
+            surviving_descendants: 0,
+        })
+    }
+}
+
 /// What the command and all its descendants used (getrusage(2), RUSAGE_CHILDREN). All of them are in it,
 /// because all of them were reaped: by their parents or, as orphans, by the supervisor.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

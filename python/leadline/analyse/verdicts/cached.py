@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from leadline.analyse.network_bytes import HONEST_NIC_SHARE
 from leadline.analyse.reference import HONEST_DEVICE_SHARE
 from leadline.analyse.results import Verdict, VerdictName
 from leadline.analyse.verdicts.context import CellContext
@@ -16,10 +17,13 @@ LARGEST_SHARE_BELOW_FLOOR = 1 - HONEST_DEVICE_SHARE
 
 
 def dataset_fits_memory(context: CellContext) -> Verdict | None:
-    """Buffered reads of a dataset smaller than memory, with caches not dropped before."""
-    dataset, memory = context.facts.get("dataset_bytes"), context.machine.memory_bytes
-    dropped = context.facts.get("caches") == "dropped"
-    if not context.is_read or context.trials.direct or dropped or not dataset or not memory:
+    """Buffered reads of a dataset smaller than memory, with caches not dropped before.
+
+    An engine that goes past the mount meets no cache of this kernel.
+    """
+    dataset, memory = context.facts.get("dataset_bytes"), context.caching_memory_bytes
+    uncached = context.trials.direct or context.facts.get("caches") == "dropped" or context.machine.access
+    if not context.is_read or uncached or not dataset or not memory:
         return None
     if dataset >= memory:
         return None
@@ -31,29 +35,54 @@ def dataset_fits_memory(context: CellContext) -> Verdict | None:
 
 def not_from_the_devices(context: CellContext) -> Verdict | None:
     """Reads that may be cached, also O_DIRECT ones on FUSE or the network, and that devices hardly saw."""
-    may_be_cached = not context.trials.direct or context.machine.is_fuse or context.machine.is_network
+    machine = context.machine
+    may_be_cached = not context.trials.direct or machine.is_fuse or machine.crosses_network
     share = context.device_share if context.is_read and may_be_cached else None
     if share is None or share >= HONEST_DEVICE_SHARE:
         return None
-    what = (
-        f"O_DIRECT is not honoured by {context.machine.filesystem}"
-        if context.trials.direct
-        else "buffered reads"
-    )
     evidence = (
-        f"{what}: the block devices saw {percent(share)} of the bytes (at least "
+        f"{_who_cached(context)}: the block devices saw {percent(share)} of the bytes (at least "
         f"{percent(HONEST_DEVICE_SHARE)})"
     )
     return Verdict(VerdictName.CACHED, evidence, severity=HONEST_DEVICE_SHARE / max(share, 0.01))
 
 
+def _who_cached(context: CellContext) -> str:
+    """Where the bytes crossed the network, it was the servers."""
+    if context.nic_share is not None and context.nic_share >= HONEST_NIC_SHARE:
+        return "answered from the memory of the servers"
+    if context.trials.direct:
+        return f"O_DIRECT is not honoured by {context.machine.name}"
+    return "buffered reads"
+
+
+def not_over_the_network(context: CellContext) -> Verdict | None:
+    """A network filesystem whose clients' NICs carried fewer bytes than the application moved: a cache of the client.
+
+    Bytes that showed at the block devices came from no cache, whatever way they took. More bytes than the application's
+    are no verdict: replicas and readahead make them. Writes that nothing flushed are incomplete instead.
+    """
+    share, unflushed = context.nic_share, context.facts.get("buffered_without_flush")
+    if share is None or share >= HONEST_NIC_SHARE or (unflushed and not context.is_read):
+        return None
+    if context.device_share is not None and context.device_share >= HONEST_DEVICE_SHARE:
+        return None
+    what = "received {} of the bytes read" if context.is_read else "sent {} of the bytes written"
+    evidence = (
+        f"the NICs of the clients {what.format(percent(share))} (at least {percent(HONEST_NIC_SHARE)}): "
+        f"{'a cache of the client answered' if context.is_read else 'the rest still lay in a cache of the client'}"
+    )
+    return Verdict(VerdictName.CACHED, evidence, severity=HONEST_NIC_SHARE / max(share, 0.01))
+
+
 def faster_than_the_device(context: CellContext) -> Verdict | None:
     """Random reads of which more than a tenth came back faster than the device ever answered in this run.
 
-    The floor is the fastest O_DIRECT read whose bytes were seen at the devices. Sequential buffered reads
+    The floor is the fastest O_DIRECT read of this target whose bytes were seen at the devices. Sequential buffered reads
     may honestly beat it by readahead, so they are left alone.
     """
-    floor_ns, histogram = context.reference.device_read_floor_ns, context.result.histogram
+    target = context.trials.cell.get("target", "")
+    floor_ns, histogram = context.reference.device_read_floors_ns.get(str(target)), context.result.histogram
     is_random = str(context.trials.cell.get("rw", "")).startswith("rand")
     if floor_ns is None or histogram is None or not context.is_read or not is_random:
         return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from leadline.analyse.clients import absent_clients
 from leadline.analyse.results import Verdict, VerdictName
 from leadline.analyse.verdicts.context import CellContext
-from leadline.analyse.wording import digits, seconds
+from leadline.analyse.wording import digits, listed, percent, seconds
 from leadline.store.records import StepRecord
 
 LEAST_OF_RUNTIME = 0.95
@@ -14,8 +15,8 @@ def incomplete(context: CellContext) -> Verdict | None:
     """All that is missing, in one sentence."""
     missing = [
         part
-        for part in (_flush(context), _repeats(context), _jobs(context), _runtime(context), _ending(context))
-        if part is not None
+        for check in (_flush, _repeats, _clients, _jobs, _runtime, _ending)
+        if (part := check(context)) is not None
     ]
     return Verdict(VerdictName.INCOMPLETE, "; ".join(missing)) if missing else None
 
@@ -24,9 +25,11 @@ def _flush(context: CellContext) -> str | None:
     unflushed = any(trial.record.facts.get("buffered_without_flush") for trial in context.trials.trials)
     if context.is_read or not unflushed:
         return None
+    sent = context.nic_share
+    seen = f"; the NICs of the clients sent {percent(sent)} of it" if sent is not None else ""
     return (
         "buffered writes were not flushed at the end (no end_fsync, no fsync_on_close): data may "
-        "still lie in memory"
+        f"still lie in memory{seen}"
     )
 
 
@@ -35,6 +38,15 @@ def _repeats(context: CellContext) -> str | None:
         return None
     planned = len(context.failures) + len(context.trials.trials)
     return f"{len(context.failures)} of {planned} repeats failed: {context.failures[0]}"
+
+
+def _clients(context: CellContext) -> str | None:
+    """A client that was asked for and gave no figure is never dropped silently."""
+    absence = absent_clients(context.trials)
+    if absence is None:
+        return None
+    named = f": {listed(absence.names)} {'is' if len(absence.names) == 1 else 'are'} missing"
+    return f"{absence.present} of {absence.asked} clients gave a figure{named if absence.names else ''}"
 
 
 def _jobs(context: CellContext) -> str | None:

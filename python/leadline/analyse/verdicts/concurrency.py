@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from leadline.analyse.client_windows import Load, Span, spans_of
 from leadline.analyse.merge import Trial, overlap_share
 from leadline.analyse.results import Verdict, VerdictName
 from leadline.analyse.verdicts.context import CellContext
-from leadline.analyse.wording import digits, percent, seconds
+from leadline.analyse.wording import digits, listed, percent, seconds
 
 LITTLE_LOW, LITTLE_HIGH = 0.8, 1.2
 LEAST_OVERLAP = 0.95
@@ -33,7 +34,37 @@ def inert_axis(context: CellContext) -> Verdict | None:
 
 
 def not_overlapping(context: CellContext) -> Verdict | None:
-    """Some jobs were done while others still ran: the window does not show all of them at once."""
+    """Some clients or jobs were done while others still ran: the window does not show all of them at once."""
+    return _clients_apart(context) or _jobs_apart(context)
+
+
+def _clients_apart(context: CellContext) -> Verdict | None:
+    """By the windows of the clients' loads; names the one without which they would overlap best."""
+    if len(context.result.clients) < 2:
+        return None
+    span = min(spans_of(context.trials.trials), key=lambda span: span.overlap_share)
+    if span.overlap_share >= LEAST_OVERLAP:
+        return None
+    odd = span.odd_one()
+    evidence = (
+        f"clients ran together for {percent(span.overlap_share)} of the window (at least "
+        f"{percent(LEAST_OVERLAP)}): {odd.name} {_out_of_step(odd, span)}"
+    )
+    severity = LEAST_OVERLAP / max(span.overlap_share, 0.01)
+    return Verdict(VerdictName.NOT_OVERLAPPING, evidence, severity=severity)
+
+
+def _out_of_step(load: Load, span: Span) -> str:
+    """How much later than the first it began, how much earlier than the last it was done."""
+    late, early = load.begin_ns - span.begin_ns, span.end_ns - load.end_ns
+    words = [
+        *([f"began {seconds(late)} after the first"] if late > 0 else []),
+        *([f"was done {seconds(early)} before the last"] if early > 0 else []),
+    ]
+    return listed(words)
+
+
+def _jobs_apart(context: CellContext) -> Verdict | None:
     worst = min(context.trials.trials, key=overlap_share)
     share = overlap_share(worst)
     if share >= LEAST_OVERLAP:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any
 
 from leadline.analyse.machine import Machine
 from leadline.analyse.merge import Trials
+from leadline.analyse.network_bytes import client_nic_share, has_servers
 from leadline.analyse.resources import device_share, engine_cpu_cores
 from leadline.analyse.results import CellResult, Reference
 from leadline.analyse.windows import Window
@@ -48,6 +50,30 @@ class CellContext:
     def device_share(self) -> float | None:
         """Bytes at the block devices over bytes of the application; None where no device was counted."""
         return device_share(self.trials)
+
+    @cached_property
+    def nic_share(self) -> float | None:
+        """Bytes at the NICs of the clients over bytes of the application; None where they say nothing of it.
+
+        A target in the lab without any server of its own (JuiceFS on a local directory) moves its data past the NICs.
+        """
+        over_network = self.machine.crosses_network and self.facts.get("data_over_network", True)
+        return client_nic_share(self.trials) if over_network and has_servers(self.trials) else None
+
+    @property
+    def available_cores(self) -> float | None:
+        """For the load generator, over all clients; None where the machine is not known."""
+        if self.machine.client_cores is not None:
+            return self.machine.client_cores * self.trials.hosts
+        return None if self.machine.threads is None else self.machine.threads * self.trials.machines
+
+    @property
+    def caching_memory_bytes(self) -> float | None:
+        """Memory of the clients that can hold cached data."""
+        held, whole = self.machine.client_memory_bytes, self.machine.memory_bytes
+        if held is None:
+            return whole
+        return min(held * self.trials.hosts, whole or math.inf)
 
     @cached_property
     def engine_cpu_cores(self) -> float | None:

@@ -22,11 +22,10 @@ def busy_jobs(context: CellContext) -> Verdict | None:
 
 
 def busy_machine(context: CellContext) -> Verdict | None:
-    """All jobs together keep more than 80 % of the machine's cores busy."""
-    cores, threads = context.engine_cpu_cores, context.machine.threads
-    if cores is None or threads is None or busy_jobs(context) is not None:
+    """All jobs together keep more than 80 % of the cores busy that they may use."""
+    cores, available = context.engine_cpu_cores, context.available_cores
+    if cores is None or available is None or busy_jobs(context) is not None:
         return None
-    available = threads * context.trials.hosts
     if cores / available <= LARGEST_CPU_SHARE:
         return None
     evidence = (
@@ -44,9 +43,8 @@ def near_the_ceiling(context: CellContext) -> Verdict | None:
     ceiling = context.reference.ceiling_iops
     if not ceiling or not context.total_iops:
         return None
-    threads = context.machine.threads
-    jobs = float(context.trials.jobs)
-    makers = jobs if threads is None else min(jobs, threads * context.trials.hosts)
+    cores, jobs = context.available_cores, float(context.trials.jobs)
+    makers = jobs if cores is None else min(jobs, cores)
     share = context.total_iops / (ceiling * makers)
     if share <= LARGEST_CEILING_SHARE:
         return None

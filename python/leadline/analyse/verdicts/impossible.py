@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from leadline.analyse.network_bytes import shaped_link
 from leadline.analyse.reference import HONEST_DEVICE_SHARE
 from leadline.analyse.results import Verdict, VerdictName
 from leadline.analyse.verdicts.context import CellContext
@@ -36,14 +37,27 @@ def _limits(context: CellContext) -> list[tuple[float, str]]:
     if copied:
         share = _copying_jobs(context) / context.reference.memory_copy_jobs
         limits.append((copied * max(share, 1.0), "what memory copies"))
+    return [*limits, *_links(context)]
+
+
+def _links(context: CellContext) -> list[tuple[float, str]]:
+    """What the cables of the clients carry together, and those of the storage nodes, where the lab shaped them."""
+    link = shaped_link(context.trials.first)
+    if link is None or not context.machine.crosses_network or context.nic_share is None:
+        return []
+    clients, nodes = context.trials.hosts, context.trials.cell.get("storage_nodes")
+    limits = [
+        (link * clients, "the link of the client" if clients == 1 else f"the links of {clients} clients")
+    ]
+    if isinstance(nodes, int) and nodes > 0:
+        limits.append((link * nodes, f"the links of {nodes} storage nodes"))
     return limits
 
 
 def _copying_jobs(context: CellContext) -> float:
-    """Jobs copy side by side, at most one a hardware thread of each host: the limit grows with them."""
-    jobs, hosts = context.trials.jobs, context.trials.hosts
-    threads = context.machine.threads
-    return jobs if threads is None else min(float(jobs), threads * hosts)
+    """Jobs copy side by side, at most one a hardware thread of each machine: the limit grows with them."""
+    cores = context.available_cores
+    return context.trials.jobs if cores is None else min(float(context.trials.jobs), cores)
 
 
 def absent_at_the_devices(context: CellContext) -> Verdict | None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from leadline.analyse.results import Curve, Results
+from leadline.analyse.sites import shared_links
 from leadline.analyse.wording import digits
 from leadline.report import wording
 from leadline.report.figures.figure import Axis, Chart, Knee, Limit, Line, metric_axis
 from leadline.spec.settings import LOAD_AXES
 from leadline.store.records import Scalar
 
-DIMENSION_ORDER = ("run", "block_size", "ioengine", "experiment")
+DIMENSION_ORDER = ("run", "target", "block_size", "ioengine", "experiment")
 """What lines are preferably told apart by; other settings follow, a load axis comes last."""
+
+TARGET = "target"
 
 USUAL_LATENCIES = ("p99", "mean", "p50", "p90", "p99.9")
 """What a chart opens with: the first of these that its cells have."""
@@ -48,9 +51,20 @@ def varying_dimensions(family: Sequence[Curve]) -> list[str]:
     """The dimensions that tell these curves apart; the experiment only where nothing else does."""
     names = dict.fromkeys(["run", *(name for curve in family for name in curve.fixed)])
     varying = [name for name in names if len({dimension(curve, name) for curve in family}) > 1]
+    varying = [name for name in varying if not is_part_of_target(family, name)]
     if len({tuple(dimension(curve, name) for name in varying) for curve in family}) < len(family):
         varying.append("experiment")
     return sorted(varying, key=preference)
+
+
+def is_part_of_target(family: Sequence[Curve], name: str) -> bool:
+    """Whether the target decides it (the engine that reaches it): lines of all targets then still share one chart."""
+    if name in ("run", TARGET):
+        return False
+    found: dict[Scalar | None, set[Scalar | None]] = {}
+    for curve in family:
+        found.setdefault(dimension(curve, TARGET), set()).add(dimension(curve, name))
+    return len(found) > 1 and all(len(values) == 1 for values in found.values())
 
 
 def preference(name: str) -> tuple[int, int]:
@@ -136,6 +150,9 @@ def test_limits(results: Sequence[Results], test: str) -> tuple[Limit, ...]:
     """Limits that throughput of this test cannot pass, each once."""
     found: dict[tuple[str, float], None] = {}
     for one in results:
+        links = shared_links(one.sites, one.cells)
+        if links is not None:
+            found[links] = None
         for name in (test, "network"):
             if name in one.reference.limits:
                 found[(f"nominal limit, {name}", one.reference.limits[name])] = None

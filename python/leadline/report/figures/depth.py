@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leadline.analyse.results import CellResult, Reference, Results
+from leadline.analyse.sites import shared_links
 from leadline.report import wording
 
 
@@ -47,6 +48,9 @@ def bandwidth_depth(one: Results) -> Depth:
     hardware = [memory]
     if "network" in reference.limits:
         hardware.append(layer("nominal network", reference.limits["network"], "", memory))
+    links = shared_links(one.sites, one.cells)
+    if links is not None:
+        hardware.append(layer(links[0], links[1], "", memory))
     layers = list(hardware)
     for test in tests_of(one):
         nominal = layer(f"{test}, nominal limit", nominal_limit(reference, test), "not stated", memory)

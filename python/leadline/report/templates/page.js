@@ -12,7 +12,7 @@ const experimentColumn = { label: "experiment", text: facts.experiment, sort: fa
 const isNaming = (_, place) => settings[place].names;
 // Where many settings vary, the experiment's name stands for most of them and they follow behind the figures.
 const isCrowded = settings.filter((setting) => setting.names).length > 6;
-const isFurther = (_, place) => isCrowded && !["block_size", "iodepth", "numjobs", "ioengine"].includes(settings[place].name);
+const isFurther = (_, place) => isCrowded && !["target", "block_size", "iodepth", "numjobs", "clients", "ioengine"].includes(settings[place].name);
 const varyingSettings = settingColumns.filter((column, place) => isNaming(column, place) && !isFurther(column, place));
 const furtherColumns = settingColumns.filter((column, place) => isNaming(column, place) && isFurther(column, place));
 const cellColumns = [...runColumns, ...(isCrowded ? [experimentColumn] : []), testColumn, ...varyingSettings];
@@ -28,7 +28,8 @@ function metricColumn(metric) {
 }
 
 function verdictWords(cell) {
-  return verdictsOf(cell).map((verdict) => (verdict.metrics ? `${verdict.name} (${verdict.metrics.replaceAll(" ", ", ")})` : verdict.name)).join("; ") || "valid";
+  const words = verdictsOf(cell).map((verdict) => (verdict.metrics ? `${verdict.name} (${verdict.metrics.replaceAll(" ", ", ")})` : verdict.name));
+  return [...new Set(words)].join("; ") || "valid";
 }
 
 const verdictColumn = { label: "verdict", text: verdictWords, sort: verdictWords, wraps: true };
@@ -57,7 +58,7 @@ function openDetail(cell) {
   const dialog = document.getElementById("detail");
   const close = element("button", "Close", { type: "button" });
   close.addEventListener("click", () => dialog.close());
-  dialog.replaceChildren(element("h2", cellName(cell), { id: "detail-title" }), detailMetrics(cell), detailVerdicts(cell), detailFacts(cell), ...detailCommand(cell), close);
+  dialog.replaceChildren(element("h2", cellName(cell), { id: "detail-title" }), detailMetrics(cell), detailVerdicts(cell), ...detailMembers(cell), detailFacts(cell), ...detailCommand(cell), close);
   dialog.showModal();
 }
 
@@ -122,7 +123,7 @@ function startTables() {
   const cells = new LazyTable(part("cells", ".lazy"), "Every cell with its verdict", [detailColumn, ...cellColumns, verdictColumn, ...metrics.map(metricColumn), ...furtherColumns], data.count, "No cell was measured.", 2000);
   const beside = resources.length ? data.count : 0;
   const used = new LazyTable(part("resources", ".lazy"), "Resource use beside each cell", [...cellColumns, ...resources.map(resourceColumn)], beside, "No resource use was recorded.");
-  return [cells, used, startComparisons()];
+  return [cells, used, startComparisons(), ...startClients()];
 }
 
 function startComparisons() {

@@ -45,9 +45,9 @@ function startSurfaces() {
   return { repaint: figure.repaint };
 }
 
-// One row of cells spans no surface: the table says it better.
+// One row of cells spans no surface, and between two words (targets, engines) there is nothing to interpolate: the table says it better.
 function isFlat(item) {
-  return item.x.values.length < 2 || item.y.values.length < 2;
+  return [item.x, item.y].some((axis) => axis.values.length < 2 || axis.values.some((value) => typeof value !== "number"));
 }
 
 function startThroughput() {

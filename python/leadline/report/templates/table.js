@@ -99,6 +99,7 @@ class LazyTable {
   }
 
   restart() {
+    this.made = 0; // rows, not elements: an opened row has another below it
     this.body.replaceChildren();
     this.scroll.scrollTop = 0;
     this.status.textContent = this.rows.length === this.all.length ? `${this.all.length} rows` : `${this.rows.length} of ${this.all.length} rows`;
@@ -111,9 +112,10 @@ class LazyTable {
   }
 
   append(more) {
-    const from = this.body.childElementCount;
-    this.body.append(...this.rows.slice(from, from + more).map((row) => this.line(row)));
-    const left = this.rows.length - this.body.childElementCount;
+    const next = this.rows.slice(this.made, this.made + more);
+    this.body.append(...next.map((row) => this.line(row)));
+    this.made += next.length;
+    const left = this.rows.length - this.made;
     this.end.textContent = left > 0 ? `${left} more rows: scroll, sort or filter` : "";
   }
 
@@ -134,8 +136,8 @@ class LazyTable {
   // Paper cannot be scrolled: all rows up to a bound are made, and what is left out is said.
   spread() {
     if (!this.body) return;
-    this.append(Math.max(this.printed - this.body.childElementCount, 0));
-    const left = this.rows.length - this.body.childElementCount;
+    this.append(Math.max(this.printed - this.made, 0));
+    const left = this.rows.length - this.made;
     this.end.textContent = left > 0 ? `${left} more rows are not printed; download the data for all of them` : "";
   }
 }

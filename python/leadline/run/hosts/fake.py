@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from leadline.run.seams import Completed, Invocation
+from leadline.run.seams import Completed, Gate, Invocation
 
 
 def _nothing(invocation: Invocation) -> None:
@@ -22,11 +23,21 @@ class FakeHost:
     lines: Sequence[str] = ("0.5",)
     ran: list[Invocation] = field(default_factory=list)
     interrupts: int = 0
+    name: str = "fake"
 
     def run(
-        self, invocation: Invocation, on_start: Callable[[int], None], on_line: Callable[[str], None]
+        self,
+        invocation: Invocation,
+        on_start: Callable[[int], None],
+        on_line: Callable[[str], None],
+        gate: Gate | None = None,
     ) -> Completed:
         """Ends at once, with exit code 0 unless the test says otherwise."""
+        try:
+            if gate is not None:
+                gate.wait()
+        except threading.BrokenBarrierError:
+            return Completed(None, "", "", 0, reason="another client could not come")
         self.ran.append(invocation)
         on_start(os.getpid())
         for line in self.lines:

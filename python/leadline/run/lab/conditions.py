@@ -12,12 +12,18 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from leadline.errors import UserError
-from leadline.run.lab.control_groups import ControlGroup, controller_place
+from leadline.run.lab.control_groups import (
+    ControlGroup,
+    controller_place,
+    folders_of_everybody,
+    write_setting,
+)
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.namespaces import DEVICE
 from leadline.run.lab.network import LabHost
 from leadline.run.lab.packages import require
 from leadline.run.lab.rules import OffloadsOff, PacketLoss, Shaper
+from leadline.run.lab.throttles import Throttle
 from leadline.run.lab.tools import in_groups
 
 BURST_FLOOR_BYTES = 64 * 1024
@@ -44,6 +50,13 @@ class LimitedGroup:
 
     paths: tuple[str, ...]
     version: int
+    settings: tuple[str, ...] = ()
+    """`file=text`, as written to the groups."""
+
+    def hold(self, path: Path) -> None:
+        """Sets the same limits in another group."""
+        for name, _, text in (setting.partition("=") for setting in self.settings):
+            write_setting(path / name, text)
 
     def inside(self, argv: Sequence[str]) -> tuple[str, ...]:
         """The command line that runs under the limit."""
@@ -95,13 +108,47 @@ def limit(
             version = place.version
     for device, limits in (disks or {}).items():
         place = controller_place("blkio", "io")
-        number = device.stat().st_rdev
-        held = disk_settings(place.version, f"{os.major(number)}:{os.minor(number)}", limits)
+        held = disk_settings(place.version, numbers_of(device), limits)
         settings.setdefault(str(place.folder / name), []).extend(held)
         version = place.version
     for path, lines in settings.items():
         journal.make(ControlGroup(path, tuple(lines)))
-    return LimitedGroup(tuple(settings), version)
+    return LimitedGroup(
+        tuple(settings), version, tuple(line for lines in settings.values() for line in lines)
+    )
+
+
+def throttle(
+    journal: Journal, name: str, devices: Sequence[Path], limits: DiskLimits, homes: Sequence[str]
+) -> tuple[str, ...]:
+    """Slows devices of the lab down for all that reach them; the group that a load must join, where nothing has a group yet.
+
+    Under version 2 the limits are set in `homes`, the groups of those who reach the devices; under version 1 where everybody lives.
+    """
+    version = controller_place("blkio", "io").version
+    if version == 2 and not homes:
+        return limit(journal, name, disks=dict.fromkeys(devices, limits)).paths
+    folders = tuple(map(Path, homes)) if version == 2 else folders_of_everybody("blkio")
+    for device in devices:
+        for setting in disk_settings(version, numbers_of(device), limits):
+            file, _, text = setting.partition("=")
+            for folder in folders:
+                if version == 2:
+                    write_setting(folder / file, text)
+                else:
+                    journal.make(Throttle(str(folder), file, *_held(text)))
+    return ()
+
+
+def numbers_of(device: Path) -> str:
+    """Major and minor, as control groups name a block device."""
+    number = device.stat().st_rdev
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def _held(text: str) -> tuple[str, int]:
+    device, _, value = text.partition(" ")
+    return device, int(value)
 
 
 def disk_settings(version: int, device: str, limits: DiskLimits) -> tuple[str, ...]:

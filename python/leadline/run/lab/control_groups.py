@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -22,6 +22,7 @@ from leadline.run.observe.machine import Machine
 from leadline.run.observe.mounts import Mount, read_mounts
 
 EMPTY_WITHIN_SECONDS = 5.0
+ADOPTED_IN_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,20 @@ def kill_members(path: Path) -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
+def adopt(pids: Callable[[], Iterable[int]], paths: Iterable[str]) -> None:
+    """Moves processes with all their threads into groups, until none is left that was forked meanwhile."""
+    for path in map(Path, paths):
+        for _ in range(ADOPTED_IN_ROUNDS):
+            outside = set(pids()) - set(members(path))
+            if not outside:
+                break
+            for pid in outside:
+                with contextlib.suppress(ProcessLookupError):  # it has ended
+                    (path / "cgroup.procs").write_text(str(pid))
+        else:
+            raise UserError(f"the processes {sorted(outside)} cannot be moved into {path}; see dmesg")
+
+
 def write_setting(path: Path, text: str) -> None:
     """Raises UserError when the kernel has no such limit or refuses the value."""
     try:
@@ -124,6 +139,16 @@ def controller_place(controller: str, controller_2: str | None = None) -> Place:
     if place is None:
         raise UserError(f"the kernel offers no control group for {controller}; this limit cannot be set here")
     return place
+
+
+def folders_of_everybody(controller: str) -> tuple[Path, ...]:
+    """Under version 1, the groups that leadline's processes and the kernel's own threads live in: our own and the root."""
+    mounts = [
+        mount for mount in _hierarchies() if mount.type == "cgroup" and controller in mount.super_options
+    ]
+    own = _version_1(mounts, controller)
+    roots = (Path(mount.point) for mount in mounts[:1])
+    return tuple(dict.fromkeys((*((own.folder,) if own else ()), *roots)))
 
 
 def _version_1(mounts: Iterable[Mount], controller: str) -> Place | None:

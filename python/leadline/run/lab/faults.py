@@ -6,6 +6,7 @@ so `leadline lab down` undoes both at any time.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from leadline.errors import UserError
+from leadline.run.lab.control_groups import ControlGroup, members
 from leadline.run.lab.guards import guarded
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.namespaces import FOLDER, links
@@ -25,6 +27,7 @@ from leadline.run.lab.resource import Busy, Ledger, Record
 from leadline.run.lab.tools import ToolFailed
 
 STOPPED_WITHIN_SECONDS = 5.0
+FILLED_TO_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -158,12 +161,27 @@ class Ballast:
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             record(str(os.fstat(descriptor).st_ino))
-            status = os.fstatvfs(descriptor)
-            size_bytes = status.f_bavail * status.f_frsize - self.leave_bytes
-            if size_bytes > 0:
-                os.posix_fallocate(descriptor, 0, size_bytes)
+            self._fill(descriptor)
         finally:
             os.close(descriptor)
+
+    def _fill(self, descriptor: int) -> None:
+        """As far as root can, as which servers and loads run here, and then back by what is to be left.
+
+        Filesystems state more than anybody gets (ext4 keeps some blocks for its own metadata), so they are asked and not believed.
+        """
+        status = os.fstatvfs(descriptor)
+        held_bytes, step_bytes = 0, status.f_bfree * status.f_frsize
+        while step_bytes >= FILLED_TO_BYTES:
+            try:
+                os.posix_fallocate(descriptor, held_bytes, step_bytes)
+                held_bytes += step_bytes
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                os.ftruncate(descriptor, held_bytes)
+            step_bytes //= 2
+        os.ftruncate(descriptor, max(0, held_bytes - self.leave_bytes))
 
     def remove(self, ledger: Ledger, identity: str | None) -> None:
         """The space is free again."""
@@ -171,37 +189,45 @@ class Ballast:
 
 
 @contextmanager
-def cut_link(journal: Journal, host: LabHost, at_most_seconds: float) -> Iterator[None]:
+def cut_link(journal: Journal, host: LabHost, at_most_seconds: float) -> Iterator[str]:
     """While the block lasts, and no longer than said, the host is unreachable."""
-    with guarded(journal, CutLink(host.switch, host.port), at_most_seconds):
-        yield
+    with guarded(journal, CutLink(host.switch, host.port), at_most_seconds) as number:
+        yield number
 
 
 @contextmanager
-def pause(journal: Journal, number: str, at_most_seconds: float) -> Iterator[None]:
+def pause(journal: Journal, number: str, at_most_seconds: float) -> Iterator[str]:
     """Stops the server whose entry in the journal is `number`, and lets it go on afterwards."""
     process, identity = _running(journal, number)
-    with guarded(journal, Paused(tuple(process.crew(identity))), at_most_seconds):
-        yield
+    with guarded(journal, Paused(tuple(process.crew(identity))), at_most_seconds) as entry:
+        yield entry
 
 
 @contextmanager
-def kill(journal: Journal, number: str, at_most_seconds: float) -> Iterator[None]:
+def kill(journal: Journal, number: str, at_most_seconds: float) -> Iterator[str]:
     """Kills the server, and starts it again afterwards."""
     process, identity = _running(journal, number)
     crew = tuple(process.crew(identity))
-    killed = Killed(
-        number, crew, process.name, process.argv, process.log, process.groups, process.stop_seconds
-    )
-    with guarded(journal, killed, at_most_seconds):
-        yield
+    groups = (*process.groups, *_limits_on(journal, identity, process.groups))
+    killed = Killed(number, crew, process.name, process.argv, process.log, groups, process.stop_seconds)
+    with guarded(journal, killed, at_most_seconds) as entry:
+        yield entry
 
 
 @contextmanager
-def fill_disk(journal: Journal, directory: Path, leave_bytes: int, at_most_seconds: float) -> Iterator[None]:
+def fill_disk(journal: Journal, directory: Path, leave_bytes: int, at_most_seconds: float) -> Iterator[str]:
     """Leaves only so many bytes free on the filesystem of a directory of the lab."""
-    with guarded(journal, Ballast(str(directory / "leadline-ballast"), leave_bytes), at_most_seconds):
-        yield
+    with guarded(
+        journal, Ballast(str(directory / "leadline-ballast"), leave_bytes), at_most_seconds
+    ) as number:
+        yield number
+
+
+def _limits_on(journal: Journal, identity: str, own: tuple[str, ...]) -> list[str]:
+    """Groups of the lab that a process was moved into after its start; started again, it has to live under them again."""
+    pid = int(identity.partition(":")[0])
+    groups = [each.resource for each in journal.entries() if isinstance(each.resource, ControlGroup)]
+    return [each.path for each in groups if each.path not in own and pid in members(Path(each.path))]
 
 
 def _running(journal: Journal, number: str) -> tuple[Process, str]:

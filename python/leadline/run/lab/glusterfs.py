@@ -18,7 +18,8 @@ from leadline.errors import UserError, did_you_mean
 from leadline.run.lab.disks import KIND, NEEDS, Disk, make_disks
 from leadline.run.lab.laboratory import Laboratory, Wishes
 from leadline.run.lab.network import LabHost
-from leadline.run.lab.state import Ready
+from leadline.run.lab.state import Ready, Seat
+from leadline.run.seams import Access
 
 FILESYSTEM = "fuse.glusterfs"
 VOLUME = "leadline"
@@ -101,10 +102,11 @@ class GlusterFS:
         clients = [_mount(lab, host, nodes, shape.mount, logs) for host in hosts[shape.nodes :]]
         (clients[0] / "work").mkdir()
         where = tuple(
-            (host.namespace, str(point / "work"))
+            Seat(host.namespace, str(point / "work"))
             for host, point in zip(hosts[shape.nodes :], clients, strict=True)
         )
-        return Ready(where[0][1], FILESYSTEM, _facts(lab, nodes, shape, wishes), where)
+        facts = _facts(lab, nodes, shape, wishes)
+        return Ready(where[0].directory, FILESYSTEM, facts, where, {"gfapi": _access(nodes[0])})
 
 
 def shape_of(wishes: Wishes) -> Shape:
@@ -230,6 +232,12 @@ def _reaches(point: Path, bricks: Sequence[Path]) -> bool:
     except OSError:
         return False
     return reached
+
+
+def _access(node: Node) -> Access:
+    """The library instead of the mount, on the same files. The host is asked for the volume's layout, data goes to all bricks."""
+    # Jobs as threads: the library's own threads would not survive a fork.
+    return Access("gfapi", {"volume": VOLUME, "brick": node.host.address, "thread": "1"}, root="/work")
 
 
 def _facts(lab: Laboratory, nodes: Sequence[Node], shape: Shape, wishes: Wishes) -> dict[str, object]:

@@ -12,16 +12,18 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from leadline.errors import UserError
+from leadline.run.lab.gate import entered, passing
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.processes import alive, identity_of, signal_one
 from leadline.run.lab.resource import Ledger, Record, Resource
+from leadline.run.lab.signals import undisturbed
 
 READY_WITHIN_SECONDS = 20.0
 LONGEST_SECONDS = 24 * 3600.0
@@ -69,30 +71,37 @@ class Guard:
 
 
 @contextmanager
-def guarded(journal: Journal, fault: Resource, at_most_seconds: float) -> Iterator[None]:
-    """The fault lasts as long as the block; at most so many seconds, and at most as long as this process."""
+def guarded(journal: Journal, fault: Resource, at_most_seconds: float) -> Iterator[str]:
+    """The fault lasts as long as the block; at most so many seconds, and at most as long as this process. The number of its entry."""
     if not 0 < at_most_seconds <= LONGEST_SECONDS:
         raise UserError(
             f"a fault may last more than 0 and at most {LONGEST_SECONDS:g} seconds, not {at_most_seconds:g}"
         )
-    number = journal.intend(fault)
     theirs, ours = os.pipe()
-    guard = Guard(str(journal.path), number, at_most_seconds, theirs)
     tools = journal.tools
-    guard_number: str | None = None
+    numbers: list[str] = []
     try:
-        guard_number = journal.intend(guard)
-        journal.perform(guard_number, guard)
-        journal.tools = tools.holding(ours)
-        journal.perform(number, fault)
-        yield
+        with entered(journal.path.parent):
+            numbers.append(journal.intend(fault))
+            guard = Guard(str(journal.path), numbers[0], at_most_seconds, theirs)
+            numbers.append(journal.intend(guard))
+            journal.perform(numbers[1], guard)
+            journal.tools = tools.holding(ours)
+            journal.perform(numbers[0], fault)
+        yield numbers[0]
     finally:
         journal.tools = tools
-        if guard_number is not None:
-            journal.remove(guard_number)
-        journal.remove(number)
-        os.close(ours)
-        os.close(theirs)
+        with undisturbed():
+            _undo(journal, numbers)
+            os.close(ours)
+            os.close(theirs)
+
+
+def _undo(journal: Journal, numbers: Sequence[str]) -> None:
+    """The fault first: until it is undone its guard stays."""
+    with passing(journal.path.parent) as is_open:
+        for number in numbers if is_open else ():
+            journal.remove(number)
 
 
 def watch(journal: Path, number: str, at_most_seconds: float) -> None:
@@ -101,7 +110,7 @@ def watch(journal: Path, number: str, at_most_seconds: float) -> None:
     sys.stdout.close()
     with contextlib.suppress(OSError):
         select.select([sys.stdin], [], [], at_most_seconds)
-    Journal(journal).remove(number)
+    _undo(Journal(journal), [number])
 
 
 if __name__ == "__main__":

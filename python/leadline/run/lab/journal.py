@@ -1,12 +1,14 @@
 """The journal: every resource is written down before it is made, so that any process can undo it at any later time.
 
-One line of JSON an event: intended, identified, undone. A line is one write(2) to a file opened for appending, so several
-processes may write (the lab and the guards of its faults) and `kill -9` leaves whole lines. No fsync: what the journal
-names does not survive a loss of power either, except files, which then lie in a folder of leadline's own.
+One line of JSON an event: intended, identified, undone. Several processes write and read at once: the lab, faults from other
+processes, their guards. Each holds the file's lock for its line, so readers see whole lines only; a line that `kill -9` cut off is
+taken away by the next writer. No fsync: what the journal names does not survive a loss of power either, except files, which then
+lie in a folder of leadline's own.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import secrets
@@ -131,19 +133,23 @@ class Journal:
 
     def _write(self, number: str, event: str, **fields: Any) -> None:
         line = json.dumps({"number": number, "event": event, **fields}) + "\n"
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _drop_cut_off_line(descriptor)
             os.write(descriptor, line.encode())
         finally:
             os.close(descriptor)
 
     def _events(self) -> Iterator[Mapping[str, Any]]:
         try:
-            lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
+            with self.path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
+                lines = file.read().splitlines(keepends=True)
         except FileNotFoundError:
             return
         for count, line in enumerate(lines, 1):
-            if not line.endswith("\n"):  # cut off: the writer died before it made anything
+            if not line.endswith(b"\n"):  # cut off: the writer died before it made anything
                 continue
             try:
                 event = json.loads(line)
@@ -153,6 +159,14 @@ class Journal:
                     f"line {count} of {self.path} is damaged; remove that line, then run leadline lab down again"
                 ) from None
             yield event
+
+
+def _drop_cut_off_line(descriptor: int) -> None:
+    """What a writer that was killed in its line left: it had not begun to make what it was about to name."""
+    size = os.fstat(descriptor).st_size
+    if size == 0 or os.pread(descriptor, 1, size - 1) == b"\n":
+        return
+    os.ftruncate(descriptor, os.pread(descriptor, size, 0).rfind(b"\n") + 1)
 
 
 def _resource(event: Mapping[str, Any]) -> Resource:

@@ -19,7 +19,7 @@ from leadline.run.lab.listening import listens
 from leadline.run.lab.network import LabHost
 from leadline.run.lab.packages import require
 from leadline.run.lab.s3_gateway import ACCESS_KEY, SECRET_KEY, VERSITYGW, start_gateways
-from leadline.run.lab.state import Ready, storage_root
+from leadline.run.lab.state import Ready, Seat, storage_root
 
 FILESYSTEM = "fuse.juicefs"
 VOLUME = "leadline"
@@ -75,6 +75,11 @@ class JuiceFS:
         default_factory=lambda: {"fusermount3": "fuse3", "mountpoint": "util-linux"}
     )
 
+    @property
+    def cannot(self) -> Mapping[str, str]:
+        """Conditions that it cannot be held to, and why."""
+        return {"disk": "its data lies in a directory of this machine's own disk"}
+
     def up(self, lab: Laboratory, wishes: Wishes) -> Ready:
         """Program, disk, hosts, servers, the volume, then the clients."""
         choices = choices_of(wishes)
@@ -90,11 +95,11 @@ class JuiceFS:
         ]
         (mounts[0] / "work").mkdir()
         where = tuple(
-            (host.namespace, str(point / "work")) for host, point in zip(clients, mounts, strict=True)
+            Seat(host.namespace, str(point / "work")) for host, point in zip(clients, mounts, strict=True)
         )
         facts = _facts(lab, program, choices, wishes, place)
         caches = [str(_cache(storage, number)) for number in range(wishes.clients)]
-        return Ready(where[0][1], FILESYSTEM, {**facts, "cache_directories": caches}, where)
+        return Ready(where[0].directory, FILESYSTEM, {**facts, "cache_directories": caches}, where)
 
 
 def _check_free(wishes: Wishes) -> None:
@@ -173,7 +178,7 @@ def _facts(
 ) -> dict[str, object]:
     facts: dict[str, object] = {
         "filesystem": FILESYSTEM, "version": lab.run(program, "version").strip(), "metadata": choices.metadata,
-        "data": choices.data, "metadata_url": place.metadata, "buckets": list(place.buckets), "clients": wishes.clients,
+        "data": choices.data, "data_over_network": choices.data != "file", "metadata_url": place.metadata, "buckets": list(place.buckets), "clients": wishes.clients,
         "format_options": list(choices.format), "mount_options": list(choices.mount),     }  # fmt: skip
     if choices.metadata == "redis":
         facts["redis"] = lab.run("redis-server", "--version").strip()

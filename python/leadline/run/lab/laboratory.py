@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from leadline.errors import UserError
+from leadline.plan.sites import Conditions
 from leadline.run.lab.conditions import LimitedGroup
 from leadline.run.lab.control_groups import ControlGroup, leash_place
 from leadline.run.lab.files import Directory, Image
@@ -36,6 +37,8 @@ class Wishes:
     storage_nodes: int | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     """Mount and format options, in the target's own words."""
+    conditions: Conditions = field(default_factory=Conditions)
+    """What it is held to once it is up; lifecycle.py sees to it, not the target."""
 
 
 class LabTarget(Protocol):
@@ -64,6 +67,10 @@ class Laboratory:
     journal: Journal
     tell: Callable[[str], None] = lambda line: None
     """Hears what takes long: a build, an installation."""
+    servers: dict[str, str] = field(default_factory=dict)
+    """What was started on a host of the lab: name -> its entry in the journal. Builds run on no host and are not among them."""
+    parts: dict[str, int] = field(default_factory=dict)
+    """The number of the host that each of them was started on."""
 
     def folder(self, name: str) -> Path:
         """A new directory beside the journal: mount points, logs, configuration."""
@@ -113,9 +120,12 @@ class Laboratory:
         """Starts a server that stays in the foreground, on a host and under limits; the number of its entry."""
         log = self.state.folder / f"{name}.log"
         words = host.inside(argv) if host else tuple(argv)
-        return self.journal.make(
+        number = self.journal.make(
             Process(name, tuple(words), str(log), self._leash(name, limits), stop_seconds)
         )
+        if host is not None:
+            self.servers[name], self.parts[name] = number, host.number
+        return number
 
     def wait(self, number: str, serves: Callable[[], bool], at_most_seconds: float) -> None:
         """Until a started server serves; raises UserError with the end of its log when it ends or takes too long."""

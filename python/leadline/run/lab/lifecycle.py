@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from types import FrameType
 
 from leadline.errors import UserError
 from leadline.run.lab.files import remove_tree
+from leadline.run.lab.gate import close
+from leadline.run.lab.holding import check_conditions, hold, prepare
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.laboratory import Laboratory, LabTarget, Wishes
 from leadline.run.lab.packages import require
+from leadline.run.lab.parts import client_hosts
+from leadline.run.lab.signals import ending_orderly, undisturbed
 from leadline.run.lab.state import LabState, Ready, lab_state, locked, user
+from leadline.run.lab.stuck_mounts import free_stuck_mounts
 from leadline.run.lab.tools import Toolbox
 
 Tell = Callable[[str], None]
@@ -50,7 +53,7 @@ def bring_up(
     """Up, and it stays up when this process ends; the time it took."""
     check_root(f"leadline lab up {name}")
     state = lab_state(name)
-    with locked(state) as lock, _ending_orderly():
+    with locked(state) as lock, ending_orderly():
         return _up(state, lock, target, wishes, tell, owner)
 
 
@@ -69,16 +72,17 @@ def standing(name: str, target: LabTarget, wishes: Wishes, tell: Tell, owner: st
     """Up for the length of the block, whatever ends it; what a killed process of the same owner left goes first."""
     check_root(f'a campaign with [target] name = "{name}"')
     state = lab_state(name)
-    with locked(state) as lock, _ending_orderly():
+    with locked(state) as lock:
         if _left_by(state) == owner:
             tell(f"the interrupted run left the lab {name} behind; taking it down first")
             _down(state, lock)
-        ready, seconds = _up(state, lock, target, wishes, tell, owner)
+        with ending_orderly():
+            ready, seconds = _up(state, lock, target, wishes, tell, owner)
         tell(f"{name} is up after {seconds:.2f} s")
         try:
             yield ready
         finally:
-            with _undisturbed():
+            with undisturbed():
                 tell(f"{name} is down after {_down(state, lock):.2f} s")
 
 
@@ -86,17 +90,25 @@ def _up(
     state: LabState, lock: int, target: LabTarget, wishes: Wishes, tell: Tell, owner: str
 ) -> tuple[Ready, float]:
     _refuse_what_is_there(state)
+    check_conditions(state.name, target, wishes.conditions)
     require({**BASIC_TOOLS, **target.needs}, Toolbox(), tell)
     started = time.monotonic()
     state.folder.mkdir(mode=0o755)
     state.owner.write_text(owner, encoding="utf-8")
     lab = Laboratory(state, Journal(state.journal, Toolbox().holding(lock)), tell)
     try:
-        made = target.up(lab, wishes)
-        ready = replace(made, owner=owner, up_seconds=time.monotonic() - started)
+        prepared = prepare(lab, wishes)
+        made = hold(lab, target.up(lab, wishes), wishes.conditions, prepared)
+        ready = replace(
+            made,
+            hosts={**lab.parts, **client_hosts(made.clients), **made.hosts},
+            servers={**lab.servers, **made.servers},
+            owner=owner,
+            up_seconds=time.monotonic() - started,
+        )
         ready.write(state.ready)
     except BaseException:  # also Ctrl-C: a half-made lab is of no use to anybody
-        with _undisturbed():
+        with undisturbed():
             _down(state, lock)
         raise
     return ready, ready.up_seconds
@@ -104,7 +116,10 @@ def _up(
 
 def _down(state: LabState, lock: int) -> float:
     started = time.monotonic()
-    Journal(state.journal, Toolbox().holding(lock)).undo()
+    close(state.folder)
+    journal = Journal(state.journal, Toolbox().holding(lock))
+    free_stuck_mounts(journal)
+    journal.undo()
     remove_tree(state.folder)
     return time.monotonic() - started
 
@@ -129,28 +144,3 @@ def _left_by(state: LabState) -> str | None:
         return state.owner.read_text(encoding="utf-8")
     except OSError:
         return None
-
-
-@contextmanager
-def _ending_orderly() -> Iterator[None]:
-    """SIGTERM raises like Ctrl-C does, so that the way down is walked; the run itself hears both in its own way."""
-
-    def end(signum: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """The way down takes seconds and is not interrupted; kill -9 still is answered by `leadline lab down`."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

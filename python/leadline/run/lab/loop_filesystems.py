@@ -20,6 +20,7 @@ ROOM_FLOOR_BYTES = 512 << 20
 """xfs wants 300 MiB for itself, btrfs some of it twice."""
 
 MEMORY_FLOOR_BYTES = 16 << 20
+NO_NETWORK = "it is a filesystem of this machine alone"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class LoopFilesystem:
     make: tuple[str, ...]
     """The mkfs command line, without the device."""
     options: str = ""
+
+    @property
+    def cannot(self) -> Mapping[str, str]:
+        """Conditions that it cannot be held to, and why."""
+        return {"network": NO_NETWORK}
 
     def up(self, lab: Laboratory, wishes: Wishes) -> Ready:
         """Image, loop device, filesystem, mount, a work directory in it."""
@@ -62,6 +68,11 @@ class MemoryFilesystem:
     def needs(self) -> Mapping[str, str]:
         """Nothing but mount(8)."""
         return {}
+
+    @property
+    def cannot(self) -> Mapping[str, str]:
+        """Conditions that it cannot be held to, and why."""
+        return {"network": NO_NETWORK, "disk": "it lies in memory"}
 
     def up(self, lab: Laboratory, wishes: Wishes) -> Ready:
         """A mount and a work directory in it."""

@@ -14,7 +14,7 @@ from leadline.errors import UserError, did_you_mean
 from leadline.run.lab.disks import KIND, NEEDS, Disk, make_disks
 from leadline.run.lab.laboratory import Laboratory, Wishes
 from leadline.run.lab.network import LabHost
-from leadline.run.lab.state import Ready
+from leadline.run.lab.state import Ready, Seat
 
 SUBTYPE = "moosefs"
 """Given by us: otherwise the mount table says no more than "fuse"."""
@@ -81,9 +81,9 @@ class MooseFS:
         _wait_for_space(points[0], disks)
         _make_work_directory(lab, clients[0], points[0], shape.goal)
         where = tuple(
-            (host.namespace, str(point / "work")) for host, point in zip(clients, points, strict=True)
+            Seat(host.namespace, str(point / "work")) for host, point in zip(clients, points, strict=True)
         )
-        return Ready(where[0][1], FILESYSTEM, _facts(lab, hosts, disks, shape, wishes), where)
+        return Ready(where[0].directory, FILESYSTEM, _facts(lab, hosts, disks, shape, wishes), where)
 
 
 def shape_of(wishes: Wishes) -> Shape:
@@ -150,7 +150,10 @@ def _start(
 ) -> str:
     path = folder / f"{command}.cfg"
     path.write_text("".join(f"{key} = {text}\n" for key, text in settings.items()), encoding="utf-8")
-    return lab.start(name, (command, "-f", "-c", str(path), "start"), host, stop_seconds=STOP_SECONDS)
+    recover = ("-a",) if command == "mfsmaster" else ()  # from its change logs, after a kill
+    return lab.start(
+        name, (command, *recover, "-f", "-c", str(path), "start"), host, stop_seconds=STOP_SECONDS
+    )
 
 
 def _listens(lab: Laboratory, host: LabHost, port: int) -> bool:

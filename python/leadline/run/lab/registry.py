@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from leadline.errors import UserError, did_you_mean
+from leadline.run.lab.cephfs import CephFS
 from leadline.run.lab.glusterfs import GlusterFS
 from leadline.run.lab.juicefs import JuiceFS
 from leadline.run.lab.laboratory import LabTarget
 from leadline.run.lab.loop_filesystems import LOCAL
 from leadline.run.lab.moosefs import MooseFS
+from leadline.run.lab.nfs import Nfs
 from leadline.run.lab.s3 import ObjectStore
 
 TARGETS: Mapping[str, LabTarget] = {
@@ -18,6 +20,8 @@ TARGETS: Mapping[str, LabTarget] = {
     "s3": ObjectStore(),
     "glusterfs": GlusterFS(),
     "moosefs": MooseFS(),
+    "cephfs": CephFS(),
+    "nfs": Nfs(),
 }
 
 

@@ -7,7 +7,7 @@ A line that is shorter than expected (an old kernel) yields fewer names, never a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,7 +80,7 @@ def read_counters(
     _read_stat(machine, counters, gauges, cores)
     counters.update(_disk_counters(machine, devices))
     counters.update(_interface_counters(machine, interfaces))
-    counters.update(_tcp_counters(machine))
+    counters.update(tcp_counters(machine.text("/proc/net/snmp") or ""))
     counters.update(_pressure_counters(machine))
     meminfo = read_meminfo(machine)
     gauges.update({name: float(meminfo[key]) for key, name in MEMORY_GAUGES if key in meminfo})
@@ -119,21 +119,24 @@ def _disk_counters(machine: Machine, devices: Sequence[str]) -> Iterator[tuple[s
 
 def _interface_counters(machine: Machine, interfaces: Sequence[str]) -> Iterator[tuple[str, int]]:
     wanted = set(interfaces)
-    for line in (machine.text("/proc/net/dev") or "").splitlines() if wanted else ():
+    return interface_counters((machine.text("/proc/net/dev") or "") if wanted else "", wanted)
+
+
+def interface_counters(text: str, wanted: Container[str] | None = None) -> Iterator[tuple[str, int]]:
+    """Of /proc/net/dev, of all interfaces or of those wanted; two lines of headings come first."""
+    for line in text.splitlines():
         # Names of aliases hold colons themselves, and old kernels leave no blank after the last one.
-        name, _, rest = line.strip().rpartition(":")
-        if name in wanted:
+        name, colon, rest = line.strip().rpartition(":")
+        if colon and (wanted is None or name in wanted):
             columns = rest.split()
             for column, quantity in INTERFACE_COLUMNS:
                 if column < len(columns):
                     yield f"nic.{name}.{quantity}", int(columns[column])
 
 
-def _tcp_counters(machine: Machine) -> Iterator[tuple[str, int]]:
-    """/proc/net/snmp: a line of names and a line of values for each protocol."""
-    lines = [
-        line.split() for line in (machine.text("/proc/net/snmp") or "").splitlines() if line[:4] == "Tcp:"
-    ]
+def tcp_counters(text: str) -> Iterator[tuple[str, int]]:
+    """Of /proc/net/snmp: a line of names and a line of values for each protocol."""
+    lines = [line.split() for line in text.splitlines() if line[:4] == "Tcp:"]
     if len(lines) == 2:
         values = dict(zip(*lines, strict=False))
         yield from ((name, int(values[key])) for key, name in TCP_COUNTERS if key in values)

@@ -1,0 +1,168 @@
+"""A lab held to a site's conditions: what cannot be is refused before it is brought up, the rest is set when all of it serves.
+
+Targets know nothing of this. Clients' groups are made first, so that they are undone last: after the mounts, whose processes live
+in them. Links, losses and slow disks are made last, so that neither coming up nor going down is slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from leadline.errors import UserError
+from leadline.plan.sites import Conditions
+from leadline.run.lab.conditions import (
+    LOSS_TOOLS,
+    DiskLimits,
+    LimitedGroup,
+    limit,
+    lose_packets,
+    shape_link,
+    throttle,
+)
+from leadline.run.lab.control_groups import adopt, members
+from leadline.run.lab.laboratory import Laboratory, LabTarget, Wishes
+from leadline.run.lab.mounts import Mount
+from leadline.run.lab.namespaces import Wiring
+from leadline.run.lab.network import LabHost, network_of
+from leadline.run.lab.packages import require
+from leadline.run.lab.parts import devices_of, host_number
+from leadline.run.lab.processes import Process
+from leadline.run.lab.state import Ready, Seat
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "network": ("link", "packet_loss"),
+    "disk": ("disk_read_bandwidth", "disk_write_bandwidth", "disk_read_iops", "disk_write_iops"),
+    "client": ("client_cores", "client_memory"),
+}
+"""What a condition takes hold of; `cannot` of a target has these keys."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The groups of the clients, the first client's first; none where clients are free."""
+
+    groups: tuple[LimitedGroup, ...] = ()
+
+
+def check_conditions(name: str, target: LabTarget, conditions: Conditions) -> None:
+    """Raises UserError for what this target cannot be held to, and for values that nothing can be."""
+    given = conditions.given()
+    cannot: Mapping[str, str] = getattr(target, "cannot", {})
+    for kind, keys in KINDS.items():
+        for key in keys:
+            if key in given and kind in cannot:
+                raise UserError(
+                    f"{name} cannot be held to {key}: {cannot[kind]}; leave it out, or choose another target"
+                )
+            if key in given and given[key] <= 0:
+                raise UserError(f"{key} is {given[key]:g}; give a value above 0, or leave it out")
+    if given.get("packet_loss", 0) >= 100:
+        raise UserError(f"packet_loss is {given['packet_loss']:g} %; give less than 100, or cut the link")
+
+
+def prepare(lab: Laboratory, wishes: Wishes) -> Prepared:
+    """Installs what the conditions need, and makes the groups of the clients."""
+    conditions = wishes.conditions
+    if conditions.packet_loss is not None:
+        require(LOSS_TOOLS, lab.journal.tools, lab.tell)
+    if conditions.client_cores is None and conditions.client_memory is None:
+        return Prepared()
+    names = [f"{lab.state.prefix}-client{number}-limits" for number in range(1, wishes.clients + 1)]
+    return Prepared(
+        tuple(limit(lab.journal, name, conditions.client_cores, conditions.client_memory) for name in names)
+    )
+
+
+def hold(lab: Laboratory, made: Ready, conditions: Conditions, prepared: Prepared) -> Ready:
+    """The same lab under its conditions, which stand in its facts; raises UserError when it has not what they hold."""
+    if not conditions.given():
+        return made
+    made = _limit_clients(lab, made, prepared)
+    made = _slow_disks(lab, made, disk_limits(conditions))
+    _hold_links(lab, made, conditions)
+    return replace(made, facts={**made.facts, "conditions": conditions.given()})
+
+
+def disk_limits(conditions: Conditions) -> DiskLimits | None:
+    """None where disks are free."""
+    limits = DiskLimits(
+        *(_whole(getattr(conditions, key)) for key in KINDS["disk"])
+    )  # the fields stand in the same order
+    return None if limits == DiskLimits() else limits
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else max(1, round(value))
+
+
+def _limit_clients(lab: Laboratory, made: Ready, prepared: Prepared) -> Ready:
+    """The load of each client is put into its groups by whoever starts it; what mounts for it moves in now."""
+    if not prepared.groups:
+        return made
+    seats = made.clients or (Seat("", made.directory),)
+    if len(seats) > len(prepared.groups):
+        raise UserError(f"{lab.state.name} has more clients than were asked for, and cannot limit them")
+    limited = zip(seats, prepared.groups, strict=False)
+    return replace(made, clients=tuple(_limit_client(lab, seat, group) for seat, group in limited))
+
+
+def _limit_client(lab: Laboratory, seat: Seat, group: LimitedGroup) -> Seat:
+    leashes = _leashes(lab, seat)
+    if group.version == 2 and leashes:  # a process is in one group only, and its leash has to stay it
+        group.hold(Path(leashes[0]))
+        return replace(seat, groups=(leashes[0],))
+    adopt(lambda: [pid for leash in leashes for pid in members(Path(leash))], group.paths)
+    return replace(seat, groups=group.paths)
+
+
+def _leashes(lab: Laboratory, seat: Seat) -> list[str]:
+    """Of what works for a client: the process behind its mount, and what was started on its host."""
+    host = host_number(seat)
+    groups: list[str] = []
+    for resource in (entry.resource for entry in lab.journal.entries()):
+        mounts = isinstance(resource, Mount) and _holds(resource, seat)
+        started = isinstance(resource, Process) and host is not None and lab.parts.get(resource.name) == host
+        if isinstance(resource, Mount | Process) and (mounts or started):
+            groups.extend(resource.groups[:1])
+    return groups
+
+
+def _holds(mount: Mount, seat: Seat) -> bool:
+    return "://" not in seat.directory and Path(seat.directory).is_relative_to(mount.point)
+
+
+def _slow_disks(lab: Laboratory, made: Ready, limits: DiskLimits | None) -> Ready:
+    if limits is None:
+        return made
+    devices = devices_of(made.facts)
+    if not devices:
+        raise UserError(
+            f"{lab.state.name} keeps its data in a directory and has no disk of its own to slow down; leave the disk_ settings out"
+        )
+    started = [entry.resource for entry in lab.journal.entries() if entry.number in lab.servers.values()]
+    leashes = [path for each in started if isinstance(each, Process) for path in each.groups[:1]]
+    seats = made.clients or (Seat("", made.directory),)
+    homes = leashes or [path for seat in seats for path in seat.groups]
+    groups = throttle(lab.journal, f"{lab.state.prefix}-disks", devices, limits, homes)
+    if not groups:
+        return made
+    return replace(made, clients=tuple(replace(seat, groups=(*seat.groups, *groups)) for seat in seats))
+
+
+def _hold_links(lab: Laboratory, made: Ready, conditions: Conditions) -> None:
+    hosts = hosts_of(lab)
+    if not hosts and (conditions.link is not None or conditions.packet_loss is not None):
+        raise UserError(f"{lab.state.name} has no hosts and so no links; leave link and packet_loss out")
+    for host in hosts:
+        if conditions.link is not None:
+            shape_link(lab.journal, host, round(conditions.link * 8))
+        if conditions.packet_loss is not None:
+            lose_packets(lab.journal, host, conditions.packet_loss)
+
+
+def hosts_of(lab: Laboratory) -> tuple[LabHost, ...]:
+    """All hosts of the lab's network; none where there is no network."""
+    wired = [entry.resource for entry in lab.journal.entries() if isinstance(entry.resource, Wiring)]
+    return network_of(lab.state.prefix, len(wired[0].hosts)).hosts if wired else ()
