@@ -198,7 +198,12 @@ def counted(charts: Sequence[Chart]) -> Iterable[tuple[Chart, int]]:
 
 def chart_entry(chart: Chart, lines_before: int) -> dict[str, Any]:
     """A throughput chart as menu entries and the rows of its lines."""
-    return {"keys": list(chart.keys.values()), "from": lines_before, "to": lines_before + len(chart.lines)}
+    return {
+        "keys": list(chart.keys.values()),
+        "from": lines_before,
+        "to": lines_before + len(chart.lines),
+        "log": chart.y.logarithmic,
+    }
 
 
 def percentile_entry(chart: Chart, numbers: CellNumbers) -> dict[str, Any]:

@@ -55,19 +55,19 @@ def board(ranking: Ranking, varying: Set[str]) -> Board:
     """One ranking; its bars share one axis from zero that holds every interval. What never varies is not repeated."""
     bandwidths = [standing.cell.metrics["bandwidth"] for standing in ranking.standings]
     longest = max(max(one.value, one.high or 0.0) for one in bandwidths)
-    unit = wording.unit_for("bandwidth", [one.value for one in bandwidths])
     title = ", ".join(filter(None, (ranking.test, ranking.label)))
     styles = {name: at for at, name in enumerate(sorted(standing.target for standing in ranking.standings))}
     rows = tuple(
-        row(standing, styles[standing.target] % SERIES + 1, longest, unit, varying)
+        row(standing, styles[standing.target] % SERIES + 1, longest, varying)
         for standing in ranking.standings
     )
     return Board(ranking.run, title, rows, ranking.absent)
 
 
-def row(standing: Standing, style: int, longest: float, unit: wording.Unit, varying: Set[str]) -> Row:
-    """One bar."""
+def row(standing: Standing, style: int, longest: float, varying: Set[str]) -> Row:
+    """One bar; its figure in its own unit, since targets may be worlds apart."""
     cell, found = standing.cell, standing.cell.metrics["bandwidth"]
+    unit = wording.unit_for("bandwidth", [found.value])
     spoiled = cell.spoiled("bandwidth")
     low, high = found.low, found.high
     known = low is not None and high is not None

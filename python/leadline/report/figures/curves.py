@@ -16,6 +16,8 @@ DIMENSION_ORDER = ("run", "target", "block_size", "ioengine", "experiment")
 """What lines are preferably told apart by; other settings follow, a load axis comes last."""
 
 TARGET = "target"
+WORLDS_APART = 30.0
+"""Beyond this ratio of the highest to the lowest peak, throughput is drawn on a logarithmic axis."""
 
 USUAL_LATENCIES = ("p99", "mean", "p50", "p90", "p99.9")
 """What a chart opens with: the first of these that its cells have."""
@@ -99,12 +101,25 @@ def chart(test: str, axis: str, by: str, held: str, curves: list[Curve], limits:
         kind="throughput against latency",
         keys={"test": test, "points": wording.setting_label(axis), "lines": lines_by(by), "at": held},
         x=metric_axis(usual_latency(curves), logarithmic=True),
-        y=metric_axis("bandwidth", logarithmic=False),
+        y=metric_axis("bandwidth", logarithmic=are_worlds_apart(curves)),
         lines=tuple(
             line(curve, word(by, dimension(curve, by)), style) for style, curve in enumerate(ordered)
         ),
         limits=limits,
     )
+
+
+def are_worlds_apart(curves: Sequence[Curve]) -> bool:
+    """Whether on an axis from zero the lowest line would be one with the axis: memory beside a network."""
+    peaks = [
+        max(
+            (cell.metrics["bandwidth"].value for cell in curve.cells if "bandwidth" in cell.metrics),
+            default=0,
+        )
+        for curve in curves
+    ]
+    lowest = min((peak for peak in peaks if peak > 0), default=0)
+    return lowest > 0 and max(peaks) > WORLDS_APART * lowest
 
 
 def usual_latency(curves: Sequence[Curve]) -> str:

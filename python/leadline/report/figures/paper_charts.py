@@ -160,7 +160,7 @@ def draw_limits(axes: Axes, limits: Sequence[Limit], unit: wording.Unit) -> list
             fontsize=7,
         )
     if near:
-        axes.set_ylim(0, max(highest, *(limit.value / unit.size * 1.06 for limit in near)))
+        axes.set_ylim(top=max(highest, *(limit.value / unit.size * 1.06 for limit in near)))
     return [
         f"above the picture: {limit.label} {wording.measure('bandwidth', limit.value)}"
         for limit in limits

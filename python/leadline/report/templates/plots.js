@@ -118,14 +118,17 @@ function lineTrace({ label, style, xs, ys, texts, valid, hover }) {
 }
 
 // Blanks the texts that would lie on a text placed before; positions in pixels are near enough for that.
-function thinTexts(traces, place, top) {
+function thinTexts(traces, place, top, logarithmic) {
+  const ys = traces.flatMap((trace) => trace.y).filter((value) => value > 0);
+  const floor = Math.log(Math.min(...ys));
+  const heightOf = (value) => (logarithmic ? (Math.log(value) - floor) / (Math.log(top) - floor || 1) : value / top);
   const xs = traces.flatMap((trace) => trace.x).map(Math.log);
   const [least, most] = [Math.min(...xs), Math.max(...xs)];
   const placed = [];
   traces.forEach((trace) => {
     trace.text = trace.text.map((text, at) => {
       const x = ((Math.log(trace.x[at]) - least) / (most - least || 1)) * (place.clientWidth - 130);
-      const y = (trace.y[at] / top) * (place.clientHeight - 100);
+      const y = heightOf(trace.y[at]) * (place.clientHeight - 100);
       const free = placed.every((other) => Math.abs(other.x - x) > 18 || Math.abs(other.y - y) > 13);
       if (free) placed.push({ x, y });
       return free ? text : "";

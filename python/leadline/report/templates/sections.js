@@ -104,14 +104,18 @@ function drawThroughput(place, item, latency) {
   const limits = (data.limits[item.keys[0]] || []).map(([label, value]) => ({ words: `${label} ${measure("bandwidth", value)}`, value: value / up.size }));
   const [near, far] = [limits.filter((limit) => limit.value <= 2.5 * most), limits.filter((limit) => limit.value > 2.5 * most)];
   const top = Math.max(most, ...near.map((limit) => limit.value)) * 1.08;
-  thinTexts(traces, place, top);
+  thinTexts(traces, place, top, item.log);
+  const ys = traces.flatMap((trace) => trace.y).filter((value) => value > 0);
+  const upward = item.log
+    ? flatAxis(`bandwidth, ${up.symbol} (logarithmic)`, true, { range: [Math.log10(Math.min(...ys) / 1.6), Math.log10(top * 1.5)], ...logTicks(ys) })
+    : flatAxis(`bandwidth, ${up.symbol}`, false, { range: [0, top] });
   const layout = {
     ...baseLayout(),
     xaxis: flatAxis(`${metricNamed[latency].label}, ${across.symbol} (logarithmic)`, true, logTicks(xs)),
-    yaxis: flatAxis(`bandwidth, ${up.symbol}`, false, { range: [0, top] }),
+    yaxis: upward,
     legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
     shapes: near.map(limitShape),
-    annotations: near.map(limitWords),
+    annotations: near.map((limit) => limitWords(limit, item.log)),
   };
   say("throughput", far.length ? `Above the picture: ${far.map((limit) => limit.words).join(", ")}.` : "");
   return draw(place, [...traces, starTrace(stars, seriesColour)], layout);
@@ -136,8 +140,9 @@ function limitShape(limit) {
   return { type: "line", xref: "paper", x0: 0, x1: 1, y0: limit.value, y1: limit.value, line: { dash: "dash", width: 1.5, color: cssValue("--soft") } };
 }
 
-function limitWords(limit) {
-  return { xref: "paper", x: 1, xanchor: "right", y: limit.value, yanchor: "bottom", showarrow: false, text: plain(limit.words), font: { color: cssValue("--soft"), size: 12 } };
+// Shapes take values on a logarithmic axis, annotations their logarithms (plotly.js, layout.annotations.y).
+function limitWords(limit, logarithmic) {
+  return { xref: "paper", x: 1, xanchor: "right", y: logarithmic ? Math.log10(limit.value) : limit.value, yanchor: "bottom", showarrow: false, text: plain(limit.words), font: { color: cssValue("--soft"), size: 12 } };
 }
 
 function startPercentiles() {
