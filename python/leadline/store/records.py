@@ -131,7 +131,8 @@ class StepRecord:
     warnings: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What was so when it ran. Known keys: caches ("dropped" | "kept" | "drop not permitted"), caches_reason,
-    target_caches (of a cold step, the target's own cache directories: "cleared" | "none"), target_cache_cleared_bytes, dataset_bytes, direct, buffered_without_flush (bool), expected_bytes, engine_cpu_seconds, interrupted (bool),
+    target_caches (of a cold step, the target's own cache directories: "cleared" | "none"), target_cache_cleared_bytes,
+    dataset_bytes, direct, buffered_without_flush (bool), expected_bytes, engine_cpu_seconds, interrupted (bool),
     by_hand (the command for a person to repeat the step); clients (a list: name, host = the machine it lives on, started_ns and
     ended_ns of its engine's process since the first start), release_skew_ns; filesystem (type, is_fuse, is_network, is_memory of
     what the step stood on, where a run has several), access (the ioengine that reached it past the mount), site_conditions (by

@@ -177,9 +177,17 @@ def _facts(
     lab: Laboratory, program: Path, choices: Choices, wishes: Wishes, place: Place
 ) -> dict[str, object]:
     facts: dict[str, object] = {
-        "filesystem": FILESYSTEM, "version": lab.run(program, "version").strip(), "metadata": choices.metadata,
-        "data": choices.data, "data_over_network": choices.data != "file", "metadata_url": place.metadata, "buckets": list(place.buckets), "clients": wishes.clients,
-        "format_options": list(choices.format), "mount_options": list(choices.mount),     }  # fmt: skip
+        "filesystem": FILESYSTEM,
+        "version": lab.run(program, "version").strip(),
+        "metadata": choices.metadata,
+        "data": choices.data,
+        "data_over_network": choices.data != "file",
+        "metadata_url": place.metadata,
+        "buckets": list(place.buckets),
+        "clients": wishes.clients,
+        "format_options": list(choices.format),
+        "mount_options": list(choices.mount),
+    }
     if choices.metadata == "redis":
         facts["redis"] = lab.run("redis-server", "--version").strip()
     if choices.data == "s3":
