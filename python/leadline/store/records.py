@@ -19,11 +19,21 @@ Sizes are bytes, durations are seconds.
 
 
 class Direction(StrEnum):
-    """The way the data went."""
+    """What the operations were: the way the data went, or what was done to names (mdtest's phases, in its order)."""
 
     READ = "read"
     WRITE = "write"
     TRIM = "trim"
+    TREE_CREATE = "tree create"
+    DIRECTORY_CREATE = "directory create"
+    DIRECTORY_STAT = "directory stat"
+    DIRECTORY_RENAME = "directory rename"
+    DIRECTORY_REMOVE = "directory remove"
+    FILE_CREATE = "file create"
+    FILE_STAT = "file stat"
+    FILE_READ = "file read"
+    FILE_REMOVE = "file remove"
+    TREE_REMOVE = "tree remove"
 
 
 class Status(StrEnum):
@@ -75,6 +85,8 @@ class Measurement:
         None  # paced engine: from the start of the system call, blind to its own lateness
     )
     lag: Latency | None = None  # paced engine: how late the operation started
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """Operations that failed, by the errno's name; they are neither in `operations` nor in any latency."""
 
     def by(self, host: str) -> Measurement:
         """The same, measured by that client."""
