@@ -73,8 +73,15 @@ def _redirected(campaign: Campaign, directory: Path) -> Campaign:
     """The command line's directory wins over the campaign's targets, and that is said."""
     stated = [target for target in campaign.target if target.name or target.directory]
     if stated:
-        instead = ", ".join(f"the lab's {each.name}" if each.name else str(each.directory) for each in stated)
-        click.echo(f"Measuring {directory} (--directory) in place of {instead} (the campaign's target)")
+        places = [
+            each.label or (f"the lab's {each.name}" if each.name else str(each.directory)) for each in stated
+        ]
+        instead = (
+            f"{places[0]} (the campaign's target)"
+            if len(places) == 1
+            else f"all {len(places)} targets of the campaign"
+        )
+        click.echo(f"Measuring {directory} (--directory) in place of {instead}")
     filesystem = campaign.target[0].filesystem if len(campaign.target) == 1 else None
     target = Target.model_validate({"directory": str(directory), "filesystem": filesystem})
     held = campaign.conditions.model_fields_set

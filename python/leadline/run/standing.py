@@ -6,7 +6,6 @@ that was killed finds its own leavings by its folder's name, takes them down and
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -97,20 +96,11 @@ class Standing:
         wishes = Wishes(
             site.size_bytes, max(site.clients, 1), site.storage_nodes, dict(site.options), site.conditions
         )
-        with standing(name, lab_target(name), wishes, self.tell, self.owner) as ready:
-            if "://" not in ready.directory:
-                with self._lab_ground(site, ready, check_directory(Path(ready.directory))) as ground:
-                    yield ground
-            elif ready.accesses:
-                with (
-                    tempfile.TemporaryDirectory(prefix="leadline-unmounted-") as folder,
-                    self._lab_ground(site, ready, Path(folder).resolve()) as ground,
-                ):
-                    yield ground
-            else:
-                raise UserError(
-                    f"{name} is an object store at {ready.directory} with no files in it to measure; take another target"
-                )
+        with (
+            standing(name, lab_target(name), wishes, self.tell, self.owner) as ready,
+            self._lab_ground(site, ready, _directory_of(name, ready)) as ground,
+        ):
+            yield ground
 
     @contextmanager
     def _lab_ground(self, site: Site, ready: Ready, directory: Path) -> Iterator[Ground]:
@@ -164,6 +154,19 @@ class Standing:
     def _safeguards(self, directory: Path, site: Site, filesystem: str) -> Target:
         inner = WorkDirectory(directory, site.size_bytes, self.sections, self.named)
         return Mounted(inner, filesystem, filesystem_of) if filesystem else inner
+
+
+def _directory_of(name: str, ready: Ready) -> Path:
+    """What steps stand on. For targets reached past a mount a folder that goes down with the lab, whoever takes it down."""
+    if "://" not in ready.directory:
+        return check_directory(Path(ready.directory))
+    if not ready.accesses:
+        raise UserError(
+            f"{name} is an object store at {ready.directory} with no files in it to measure; take another target"
+        )
+    folder = lab_state(name).folder / "unmounted"
+    folder.mkdir(exist_ok=True)
+    return folder.resolve()
 
 
 def _client(number: int, seat: Seat, directory: Path) -> Client:

@@ -153,9 +153,9 @@ def is_marked(path: Path) -> bool:
 
 
 def check_space(path: Path, needed_bytes: int) -> None:
-    """Raises UserError unless the files fit with a twentieth to spare."""
-    free = shutil.disk_usage(path).free
-    if needed_bytes * 1.05 > free:
+    """Raises UserError unless the files fit with a twentieth to spare; ramfs and the like, which claim no size at all, are tried."""
+    total, _, free = shutil.disk_usage(path)
+    if total and needed_bytes * 1.05 > free:
         raise UserError(
             f"{path} has {free / 2**30:.1f} GiB free and the plan needs {needed_bytes / 2**30:.1f} GiB; "
             "make room or scale it down with --scale 1/16"
