@@ -287,6 +287,22 @@ def test_options_of_a_target_reach_its_mount(
     assert "noatime" in json.loads((run / "environment.json").read_text())["filesystem"]["mount_options"]
 
 
+def test_options_given_as_lists_are_axes_with_a_remount_between_their_values(
+    campaign: Callable[..., Path], leadline: Leadline, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    source = campaign('name = "ext4"\noptions = { mount = ["noatime", "relatime"] }')
+    done = leadline("run", source, "--output", run)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("ext4 is up after") >= 2
+    assert {status for _, status, _ in steps(run)} == {"finished"}
+    with sqlite3.connect(run / "results.sqlite") as connection:
+        cells = [
+            json.loads(row[0]) for row in connection.execute("SELECT cell FROM step WHERE kind = 'cell'")
+        ]
+    assert {cell["target.mount"] for cell in cells} == {"noatime", "relatime"}
+
+
 def test_lab_up_takes_options_and_refuses_what_the_target_does_not_have(leadline: Leadline) -> None:
     assert leadline("lab", "up", "ext4", "--size", "16MiB", "--option", "mount=noatime").returncode == 0
     assert leadline("lab", "down", "ext4").returncode == 0

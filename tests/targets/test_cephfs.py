@@ -31,6 +31,8 @@ from leadline.run.lab.cephfs_options import Shape, shape_of
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.laboratory import Wishes
 from leadline.run.lab.state import Ready, known_labs, lab_state
+from leadline.store.records import StepKind
+from leadline.store.run_folder import RunFolder
 
 NAME = "cephfs"
 SYSTEM_FOLDERS = ("/etc/ceph", "/var/lib/ceph", "/var/log/ceph", "/run/ceph")
@@ -38,6 +40,20 @@ MIB = 1 << 20
 Fork = Callable[[Callable[[], None]], int]
 Leadline = Callable[..., subprocess.CompletedProcess[str]]
 Look = Callable[[], Any]
+PAST_THE_MOUNT = """
+name = "past the mount"
+baselines = false
+noise_repeats = 0
+[target]
+name = "cephfs"
+ioengine = ["rbd", "rados"]
+[[experiment]]
+name = "small"
+rw = ["randread", "write"]
+block_size = "64k"
+size = "4m"
+runtime = "300ms"
+"""
 
 
 @pytest.fixture
@@ -142,6 +158,22 @@ def test_killed_while_it_comes_up_another_process_cleans_up(
 def test_a_campaign_measures_it_and_takes_it_down(leadline: Leadline, tmp_path: Path, traces: Look) -> None:
     target = measured_by_a_campaign(NAME, leadline, tmp_path, traces, FILESYSTEM)
     assert target["replicas"] == 3 and target["version"].startswith("ceph version ")
+
+
+@pytest.mark.fio
+@pytest.mark.usefixtures("installed")
+def test_one_campaign_measures_its_images_and_its_objects(leadline: Leadline, tmp_path: Path) -> None:
+    path, run = tmp_path / "past_the_mount.toml", tmp_path / "run"
+    path.write_text(PAST_THE_MOUNT)
+    done = leadline("run", path, "--output", run)
+    assert done.returncode == 0, done.stderr
+    with RunFolder.open(run).locked():
+        records = [each for each in RunFolder.open(run).records() if each.kind is StepKind.CELL]
+    assert [record.reason for record in records if record.reason] == []
+    assert {(record.facts["access"], record.cell["rw"]) for record in records} == {
+        (ioengine, rw) for ioengine in ("rbd", "rados") for rw in ("randread", "write")
+    }
+    assert all(part.operations > 0 for record in records for part in record.measurements)
 
 
 @pytest.mark.fio

@@ -124,6 +124,21 @@ def test_clients_of_a_lab_target_work_at_once_on_their_own_mounts(
     assert received > 0, "the clients' own network counters are read"
 
 
+@pytest.mark.parametrize("load", ["together", "fio server"])
+def test_jobs_of_several_clients_are_spread_over_several_servers(
+    load: str, leadline: Leadline, tmp_path: Path
+) -> None:
+    skip_unless_installed("nfs")
+    target = '[target]\nname = "nfs"\nioengine = "nfs"\nstorage_nodes = 2\n[defaults]\nnumjobs = 2\n'
+    _, two = measured(leadline, tmp_path, f'{target}[hosts]\nload = "{load}"')
+    assert [(part.host, part.job) for part in two.measurements] == [
+        ("client1", 0), ("client1", 1), ("client2", 0), ("client2", 1)
+    ]  # fmt: skip
+    assert all(part.operations > 0 for part in two.measurements)
+    sent = [two.totals[f"host.server{number}.nic.v0.transmit_bytes"] for number in (1, 2)]
+    assert min(sent) > 0.2 * sum(sent), f"both servers answered, not one: {sent}"
+
+
 def test_a_target_of_one_machine_refuses_several_clients(leadline: Leadline, tmp_path: Path) -> None:
     path, run = tmp_path / "hosts.toml", tmp_path / "run"
     path.write_text(CAMPAIGN.format(where='target = "ext4"'))

@@ -127,11 +127,17 @@ def _with(environment: Mapping[str, str]) -> list[str]:
 
 def _options(cell: Cell) -> Iterator[str]:
     for name, value in cell.items():
-        option = name.removeprefix("fio.") if name.startswith("fio.") else SETTINGS[name].fio
-        if option is not None:
+        if option := _option(name):
             yield f"--{option}={_written(name, value)}"
     if "runtime" in cell:
         yield "--time_based=1"
+
+
+def _option(name: str) -> str | None:
+    """fio's own name of a setting; None for what fio is not told, such as the options of a target."""
+    if name.startswith("fio."):
+        return name.removeprefix("fio.")
+    return SETTINGS[name].fio if name in SETTINGS else None
 
 
 def _written(name: str, value: Scalar) -> str:
