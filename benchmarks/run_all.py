@@ -14,13 +14,19 @@ from pathlib import Path
 from measuring import describe_machine, option_parser
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("start_up", "merged_percentiles", "report_speed", "fidelity", "overhead")
+BENCHMARKS = (
+    "start_up", "merged_percentiles", "report_speed", "fidelity", "overhead", "metadata_against_bare_loop", "metadata_depth",
+)  # fmt: skip
+PLACES_OF_THEIR_OWN = {"metadata_against_bare_loop", "metadata_depth"}
+"""They make what they measure, and take no --directory."""
 QUICK = {
     "start_up": ["--repeats", "3"],
     "merged_percentiles": ["--repeats", "1", "--runtime", "1"],
     "report_speed": ["--repeats", "1"],
     "fidelity": ["--repeats", "3", "--runtime", "0.5"],
     "overhead": ["--rounds", "1", "--runtime", "1"],
+    "metadata_against_bare_loop": ["--repeats", "1", "--files", "1000"],
+    "metadata_depth": ["--repeats", "1", "--files", "100", "--far-files", "20"],
 }
 """To see that they run; not figures to show."""
 RECORD_HEADING = "## What was printed"
@@ -88,7 +94,8 @@ def main() -> int:
     outcomes = []
     for name in options.names or BENCHMARKS:
         print(f"\n=== {name}", flush=True)
-        arguments = ["--directory", str(options.directory), *(QUICK[name] if options.quick else [])]
+        where = [] if name in PLACES_OF_THEIR_OWN else ["--directory", str(options.directory)]
+        arguments = [*where, *(QUICK[name] if options.quick else [])]
         if name == "overhead" and options.bench_fio:
             arguments += ["--bench-fio", str(options.bench_fio)]
         outcomes.append(run_benchmark(name, arguments))

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from leadline.cli.mdtest_command import aligned, command, enough
+from leadline.cli.mdtest_command import command
+from leadline.cli.mdtest_table import aligned, enough
 from leadline.errors import UserError
 from leadline.formats.mdtest import read_summary
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.errors import UserError
-from leadline.plan.expand import Scaling, expand, file_bytes_of, job_bytes_of, layout_of
+from leadline.plan.expand import expand, file_bytes_of, job_bytes_of, layout_of, scaled
+from leadline.plan.scaling import Scaling
 from leadline.spec.campaign import Experiment
 
 scales = st.fractions(min_value=Fraction(1, 10_000), max_value=4)
@@ -60,9 +61,9 @@ def test_settings_that_are_off_are_not_in_the_cell() -> None:
 def test_scaling_never_leaves_a_file_below_one_block(
     block: int, in_blocks: int, files: int, scale: Fraction
 ) -> None:
-    cell = Scaling(scale).apply({"block_size": block, "nrfiles": files, "size": block * in_blocks * files})
+    cell = scaled({"block_size": block, "nrfiles": files, "size": block * in_blocks * files}, Scaling(scale))
     assert file_bytes_of(cell) >= block
-    cell = Scaling(scale).apply({"block_size": block, "nrfiles": files, "filesize": block * in_blocks})
+    cell = scaled({"block_size": block, "nrfiles": files, "filesize": block * in_blocks}, Scaling(scale))
     assert file_bytes_of(cell) >= block
 
 
@@ -73,14 +74,14 @@ def test_a_larger_scale_never_moves_fewer_bytes(
     small, large = sorted((first, second))
     for stated in ({"size": block * in_blocks * files}, {"filesize": block * in_blocks}):
         cell = {"block_size": block, "nrfiles": files, **stated}
-        assert job_bytes_of(Scaling(small).apply(cell)) <= job_bytes_of(Scaling(large).apply(cell))
+        assert job_bytes_of(scaled(cell, Scaling(small))) <= job_bytes_of(scaled(cell, Scaling(large)))
 
 
 @given(blocks, st.integers(1, 4096), scales)
 def test_a_scaled_size_is_the_share_asked_for_to_the_block(
     block: int, in_blocks: int, scale: Fraction
 ) -> None:
-    cell = Scaling(scale).apply({"block_size": block, "nrfiles": 1, "size": block * in_blocks})
+    cell = scaled({"block_size": block, "nrfiles": 1, "size": block * in_blocks}, Scaling(scale))
     wanted = block * in_blocks * scale
     assert abs(job_bytes_of(cell) - wanted) < block or job_bytes_of(cell) == block
 
@@ -97,7 +98,7 @@ def test_scaling_says_in_words_what_it_changed_and_once_only() -> None:
 def test_a_scale_of_one_changes_and_says_nothing() -> None:
     scaling = Scaling()
     cell = {"block_size": 4096, "nrfiles": 3, "size": 10_000_000}
-    assert scaling.apply(cell) == cell
+    assert scaled(cell, scaling) == cell
     assert scaling.effects == []
 
 

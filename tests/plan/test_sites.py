@@ -160,3 +160,14 @@ def test_a_step_on_a_site_survives_being_written_as_json() -> None:
 def test_a_wrong_target_is_told_in_a_sentence(target: Any, experiment: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         planned(target, experiment)
+
+
+def test_every_site_is_compared_with_itself_in_every_round() -> None:
+    steps = planned(["ext4", "xfs"], {"repeats": 3, "iodepth": [1, 2]}, noise_repeats=3)
+    visits = [list(visit) for _, visit in groupby(steps, key=lambda step: step.site)]
+    noise = [[step for step in visit if step.kind is StepKind.NOISE] for visit in visits]
+    assert all(noise), "no visit without one"
+    for label in ("ext4", "xfs"):
+        own = [step for visit in noise for step in visit if step.cell["target"] == label]
+        assert [step.repeat for step in own] == [0, 1, 2]
+        assert len({tuple(step.cell.items()) for step in own}) == 1

@@ -13,6 +13,7 @@ ROWS = {
     "3fs_metadata_mdtest_deep": 5,
     "3fs_metadata_mdtest_wide": 5,
     "3fs_metadata_pjdfstest": 17,
+    "3fs_workloads": 9,
 }
 
 

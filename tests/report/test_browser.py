@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_metadata import metadata_run
 from sample_results import empty, many, sample, single
 from sample_targets import TARGETS, side_by_side
 
@@ -578,3 +579,28 @@ def test_hostile_names_of_targets_and_clients_stay_words(reader: Reader) -> None
     assert words in page.locator("#clients .members").inner_text()
     assert page.evaluate("window.hit") is None
     assert page.locator("img").count() == 0
+
+
+def test_metadata_is_drawn_over_processes_and_over_depth_with_published_rates_behind(reader: Reader) -> None:
+    page = reader.open(metadata_run())
+    place = figure(page, "metadata")
+    names = place.evaluate("(plot) => plot.data.map((trace) => trace.name)")
+    assert names.count("published") == 4 and "file create" in names and "knee" in names
+    hollow = place.evaluate("(plot) => plot.data.find((trace) => trace.name === 'file create').marker.color")
+    assert len(set(hollow)) == 2, "the point with a trend is hollow"
+    choose(page, "metadata", "kind", "directory")
+    assert "directory stat" in place.evaluate("(plot) => plot.data.map((trace) => trace.name)")
+    tree = menu(page, "metadata", "Tree")
+    choose(page, "metadata", "Tree", tree.locator("option").nth(1).inner_text())
+    assert "published" not in place.evaluate("(plot) => plot.data.map((trace) => trace.name)")
+
+
+def test_metadata_is_in_operations_in_curves_surfaces_and_cells(reader: Reader) -> None:
+    page = reader.open(metadata_run())
+    axis = figure(page, "throughput").evaluate("(plot) => plot.layout.yaxis.title.text")
+    assert axis.startswith("operations, ") and "ops/s" in axis
+    page.locator("#cells").scroll_into_view_if_needed()
+    cells = page.locator("#cells .lazy").inner_text()
+    assert "ops/s" in cells and "IOPS" not in cells
+    heads = page.locator("#cells thead").inner_text().split()
+    assert heads.index("failed") < heads.index("operations/s"), "a rate never stands without its errors"

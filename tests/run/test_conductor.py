@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from leadline.errors import UserError
-from leadline.plan.design import layout_step
+from leadline.plan.drafts import layout_step
 from leadline.plan.planner import FixedPlan
 from leadline.plan.sites import Site
 from leadline.plan.steps import Layout, Step

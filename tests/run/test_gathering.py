@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.run.gathering import gather, together
+from leadline.run.hosts.answering import LEFT_ALONE
 from leadline.run.seams import Completed, Outcome
 from leadline.store.histogram import Histogram
 from leadline.store.records import Direction, JobUse, Latency, Measurement
@@ -113,3 +114,61 @@ def test_each_clients_own_throughput_is_kept_beside_the_sum() -> None:
     )
     assert [series.name for series in gathered.throughput] == ["read", "read@a", "read@b"]
     assert gathered.throughput[2].times_ns == [2 * SECOND, 3 * SECOND]
+
+
+def names(rates: list[float], ends: list[int], **phase: object) -> Outcome:
+    """Of a client's step on metadata."""
+    usual = {
+        "operation": "file stat",
+        "planned": 10,
+        "start_ns": 5,
+        "first_done_ns": 7,
+        "first_done_operations": 3,
+        "last_done_ns": 9,
+    }
+    return Outcome(throughput=(Series("file stat", "1/s", ends, rates),), facts={"phases": [usual | phase]})
+
+
+def test_phases_of_all_clients_are_laid_over_each_other_from_their_common_barrier() -> None:
+    gathered = gather(
+        {
+            "a": names([100.0, 50.0], [SECOND, 2 * SECOND], requests={"FUSE lookup": 2, "FUSE getattr": 1}),
+            "b": names(
+                [30.0], [SECOND], planned=4, first_done_ns=4, last_done_ns=20, requests={"FUSE lookup": 3}
+            ),
+        },
+        {"a": completed(0.5, 3), "b": completed(0, 3)},
+        {"a": "local", "b": "local"},
+    )
+    total, *own = gathered.throughput
+    assert (total.name, total.unit, total.times_ns) == ("file stat", "1/s", [SECOND, 2 * SECOND])
+    assert total.values == pytest.approx([130.0, 50.0]), "not shifted by the start of the process"
+    assert [each.times_ns for each in own] == [[SECOND, 2 * SECOND], [SECOND]]
+    assert gathered.facts["phases"] == [
+        {
+            "operation": "file stat", "planned": 14, "start_ns": 5, "first_done_ns": 4, "first_done_operations": None,
+            "last_done_ns": 20, "requests": {"FUSE getattr": 1, "FUSE lookup": 5},
+        }
+    ]  # fmt: skip
+
+
+def test_a_phase_that_only_one_client_worked_in_keeps_its_figures() -> None:
+    idle = names([], [], planned=0, first_done_ns=None, first_done_operations=None, last_done_ns=0)
+    gathered = gather(
+        {"a": names([10.0], [SECOND]), "b": replace(idle, throughput=())},
+        {"a": completed(0, 1), "b": completed(0, 1)},
+        {"a": "local", "b": "local"},
+    )
+    (phase,) = gathered.facts["phases"]
+    assert (phase["planned"], phase["first_done_ns"], phase["first_done_operations"]) == (10, 7, 3)
+    assert gathered.throughput[0].values == pytest.approx([10.0])
+
+
+def test_who_failed_first_is_named_and_not_who_was_ended_because_of_it() -> None:
+    left = replace(completed(0, 1), exit_code=None, reason=LEFT_ALONE)
+    gathered = gather(
+        {"a": outcome(reason="leadline-engine ended"), "b": outcome(reason="rank 2 was killed by SIGKILL")},
+        {"a": left, "b": completed(0, 1, exit_code=2)},
+        {"a": "local", "b": "local"},
+    )
+    assert gathered.reason == "b: rank 2 was killed by SIGKILL (2 of 2 clients failed)"

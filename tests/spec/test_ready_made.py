@@ -101,5 +101,14 @@ def test_the_3fs_journals_grid_comes_to_960_cells() -> None:
 def test_every_ready_made_campaign_can_be_planned_at_any_scale(name: str, scale: str) -> None:
     campaign = load_campaign(ready_made()[name]).model_copy(update={"scale": Fraction(scale)})
     plan, scaling = design(campaign)
-    assert len(plan.steps) > 50
+    assert len(plan.steps) > 30
     assert bool(scaling.effects) == (scale != "1"), "what scaling changed is said, and only then"
+
+
+def test_the_published_metadata_shapes_are_there_with_their_processes() -> None:
+    """`mdtest -z 2 -b 3 -I 10000 -u` and `mdtest -z 10 -b 2 -I 100 -u`, each with 1, 4, 8, 16 and 32 processes."""
+    wide, deep = load_campaign(ready_made()["3fs_metadata"]).experiment
+    assert (wide.depth, wide.branching_factor, wide.items_per_directory) == ((2,), (3,), (10_000,))
+    assert (deep.depth, deep.branching_factor, deep.items_per_directory) == ((10,), (2,), (100,))
+    for each in (wide, deep):
+        assert (each.engine, each.numjobs, each.unique_trees) == ("metadata", (1, 4, 8, 16, 32), (True,))

@@ -32,6 +32,7 @@ latencies = st.builds(
 measurements = st.builds(
     Measurement, words, st.integers(0, 999), st.sampled_from(Direction), counts, counts, counts, latencies,
     st.none() | latencies, st.none() | latencies, st.none() | latencies, st.none() | latencies,
+    st.dictionaries(words, counts, max_size=3),
 )  # fmt: skip
 series = st.lists(st.tuples(counts, amounts), max_size=5).flatmap(
     lambda points: st.builds(

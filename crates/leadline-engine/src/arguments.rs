@@ -21,6 +21,14 @@ pub enum Command {
         /// File that holds the step as JSON, or - for standard input
         step: PathBuf,
     },
+    /// Be one client of the visibility grid: follow instructions, one JSON object a line, and reply to each with one
+    VisibilityClient {
+        /// Directory that the names in the instructions are relative to
+        directory: PathBuf,
+        /// File that holds the instructions, or - for standard input
+        #[arg(default_value = "-")]
+        instructions: PathBuf,
+    },
     /// Print or write the JSON schemas of what this program reads and writes
     Schema(Schema),
 }
@@ -43,6 +51,9 @@ pub struct Supervise {
     /// line `interrupt`, and kill everything when the input ends
     #[arg(long)]
     pub orders: bool,
+    /// With --orders: what follows `tell ` in an order is a line for the command's standard input
+    #[arg(long, requires = "orders")]
+    pub answers: bool,
     /// The command and its arguments, after --
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -12,6 +12,7 @@ mod schemas;
 mod step;
 mod suggestion;
 mod supervise;
+mod visibility_client;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -27,6 +28,9 @@ fn main() -> ExitCode {
     let answer = match Arguments::parse().command {
         Command::Supervise(options) => return supervise::main(&options),
         Command::Run { step } => step::run(&step),
+        Command::VisibilityClient { directory, instructions } => {
+            visibility_client::serve(&directory, &instructions)
+        }
         Command::Schema(choice) => schemas::deliver(&choice),
     };
     match answer.and_then(|document| print(&document)) {

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
+use leadline_simulator::{Simulate, SimulateOutcome};
 use leadline_workloads::memory_copy::{MemoryCopy, MemoryCopyOutcome};
 use leadline_workloads::metadata::{outcome::MetadataOutcome, Metadata};
 use leadline_workloads::paced::{outcome::PacedOutcome, Paced};
@@ -51,6 +52,7 @@ workloads! {
     "memory_copy": MemoryCopy -> MemoryCopyOutcome,
     "metadata": Metadata -> MetadataOutcome,
     "paced": Paced -> PacedOutcome,
+    "simulate": Simulate -> SimulateOutcome,
 }
 
 /// Performs the step that a file (or, for `-`, standard input) holds, and returns its result as JSON.

@@ -290,3 +290,22 @@ fn a_command_under_orders_that_cannot_start_says_so_before_anybody_waits_for_it(
         .unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(127), 0));
 }
+
+#[test]
+fn answers_among_the_orders_are_the_commands_input() {
+    let script = "read first; echo \"heard $first\"; read second; echo \"and $second\"";
+    let mut supervised =
+        supervise(&["--timeout-ms", "60000", "--orders", "--answers"], &format!("echo asks; {script}"));
+    supervised.await_line(READY);
+    supervised.order("go");
+    supervised.await_line("asks");
+    supervised.order("tell go 1 17");
+    supervised.await_line("heard go 1 17");
+    supervised.order("what is no order is no answer either");
+    supervised.order("tell go 2 18");
+    supervised.await_line("and go 2 18");
+    let input = supervised.process.stdin.take();
+    let (status, report) = supervised.end();
+    drop(input);
+    assert_eq!((status.code(), &report["interrupted"]), (Some(0), &Value::from(false)));
+}

@@ -24,6 +24,7 @@ pub mod paced;
 mod processor_cache;
 pub mod randomness;
 mod together;
+pub mod visibility;
 
 /// Work that is described by its own fields and measures itself.
 pub trait Workload {

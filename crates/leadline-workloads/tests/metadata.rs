@@ -1,9 +1,11 @@
 //! The metadata load on real directories, with real processes: what is there afterwards, and what is told of it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use leadline_workloads::metadata::outcome::{MetadataOutcome, PhaseOutcome};
+use leadline_workloads::metadata::phases::{Action, Kind};
 use leadline_workloads::metadata::Metadata;
 use leadline_workloads::Workload;
 use serde_json::{json, Value};
@@ -268,6 +270,58 @@ fn a_rest_is_taken_before_directories_and_before_files() {
     let start_ns = |words| phase(&outcome, words).start.start_monotonic_ns;
     assert!(start_ns("directory create") - start_ns("tree create") >= 50_000_000);
     assert!(start_ns("file create") - start_ns("directory remove") >= 50_000_000);
+}
+
+/// Text in a file, never half of it.
+fn put(file: &Path, text: &str) {
+    let draft = file.with_extension("draft");
+    fs::write(&draft, text).unwrap();
+    fs::rename(draft, file).unwrap();
+}
+
+#[test]
+fn what_a_filesystem_counts_while_a_phase_runs_is_told_with_that_phase() {
+    let (directory, place) = (empty_directory(), empty_directory());
+    let counters = place.path().join("stats");
+    put(&counters, "ops.create 40\nops.lookup 7\nother 1\n");
+    let changes = json!({
+        "depth": 0, "branching_factor": 1, "items_per_directory": 100_000, "directories": false,
+        "stonewall_ns": 200_000_000, "counters_file": &counters, "counters_prefixes": ["ops."],
+    });
+    let outcome = std::thread::scope(|scope| {
+        let first_file = directory.path().join("test-dir.0-0/mdtest_tree.0/file.mdtest.0.0");
+        scope.spawn(move || {
+            while !first_file.exists() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            put(&counters, "ops.create 45\nops.lookup 7\nother 9\n");
+        });
+        perform(directory.path(), changes)
+    });
+    for phase in &outcome.phases {
+        let creates = (phase.kind, phase.action) == (Kind::File, Action::Create);
+        let expected: BTreeMap<String, u64> =
+            if creates { [("ops.create".to_owned(), 5)].into() } else { BTreeMap::new() };
+        assert_eq!(phase.requests, Some(expected), "{:?} {:?}", phase.kind, phase.action);
+    }
+}
+
+#[test]
+fn without_a_file_of_counters_nothing_is_said_of_requests() {
+    let directory = empty_directory();
+    let outcome = perform(directory.path(), json!({"ranks": 1}));
+    assert!(outcome.phases.iter().all(|phase| phase.requests.is_none()));
+}
+
+#[test]
+fn a_file_without_counters_is_refused_before_anything_is_made() {
+    let directory = empty_directory();
+    let missing = refused(directory.path(), json!({"counters_file": "/no/such/stats"}));
+    assert!(missing.contains("counters_file /no/such/stats cannot be read"), "{missing}");
+    let changes = json!({"counters_file": "/proc/self/status", "counters_prefixes": ["ops."]});
+    let empty = refused(directory.path(), changes);
+    assert!(empty.contains("holds no line with a name of that kind and a number"), "{empty}");
+    assert!(below(directory.path()).is_empty());
 }
 
 #[test]

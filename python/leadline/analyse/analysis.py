@@ -16,9 +16,10 @@ from leadline.analyse.doubts import collect_doubts
 from leadline.analyse.estimates import estimate_metrics
 from leadline.analyse.grids import lay_grids
 from leadline.analyse.machine import Machine, machine_under, read_machine
-from leadline.analyse.merge import CellKey, Trials, cell_key, gather_trials, total_mean_ns
+from leadline.analyse.merge import CellKey, Trials, cell_key, gather_trials, total_counts, total_mean_ns
 from leadline.analyse.network_bytes import host_uses, summarise_nics
 from leadline.analyse.order import in_reading_order
+from leadline.analyse.phases import describe_phase
 from leadline.analyse.reference import measure_reference
 from leadline.analyse.resources import summarise_resources
 from leadline.analyse.results import CellResult, FailedCell, Reference, Results
@@ -45,7 +46,7 @@ def analyse(
 
     judged = judge_cells(groups, reference, machine, failures_by_cell(records), label or manifest.name)
     lines = lay_lines(judged)
-    cells = mark_collapses(judged, lines, reference.noise_floor)
+    cells = mark_collapses(judged, lines)
     curves = draw_curves(cells, lines)
     planned, missing = count_missing(records, manifest)
 
@@ -58,7 +59,7 @@ def analyse(
         failed=tuple(failed),
         curves=tuple(curves),
         grids=tuple(lay_grids(cells)),
-        comparisons=tuple(compare_cells(cells, reference.noise_floor)),
+        comparisons=tuple(compare_cells(cells)),
         answers=(),
         doubts=(),
         rankings=rank_targets(cells, failed),
@@ -78,7 +79,7 @@ def judge_cells(
     """Every cell with its metrics, and then with the verdicts that a single cell can show."""
     cells = []
     for trials, windows in zip(groups, windows_of(groups), strict=True):
-        cell = build_cell(trials, windows, run)
+        cell = build_cell(trials, windows, run, reference.noise_of(trials.cell, trials.direction))
         lost = failures.get((trials.experiment, trials.key), ())
         under = machine_under(machine, trials.first)
         verdicts = judge(CellContext(cell, trials, reference, under, windows, lost))
@@ -93,7 +94,7 @@ def windows_of(groups: Sequence[Trials]) -> list[Windows]:
     return [tuple(next(windows) for _ in trials.trials) for trials in groups]
 
 
-def build_cell(trials: Trials, windows: Windows, run: str) -> CellResult:
+def build_cell(trials: Trials, windows: Windows, run: str, noise_floor: float | None = None) -> CellResult:
     """All repeats of one cell in one direction as one result, not judged yet."""
     direction = trials.direction
     clients, together = describe_clients(trials)
@@ -105,7 +106,7 @@ def build_cell(trials: Trials, windows: Windows, run: str) -> CellResult:
         direction=direction,
         test=trials.test,
         repeats=len(trials.trials),
-        metrics=estimate_metrics(trials, windows[0]),
+        metrics=estimate_metrics(trials, windows[0], noise_floor),
         histogram=trials.histogram,
         concurrency=trials.concurrency,
         effective_concurrency=trials.effective_concurrency,
@@ -125,6 +126,9 @@ def build_cell(trials: Trials, windows: Windows, run: str) -> CellResult:
         clients=clients,
         together=together,
         hosts=hosts,
+        noise_floor=noise_floor,
+        failed=total_counts(trial.failed for trial in trials.trials),
+        phase=describe_phase(trials),
     )
 
 

@@ -8,11 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from leadline.analyse.attribution import explain_differences
-from leadline.analyse.recommendations import best_cell, best_of_tests, recommend_settings, reservation
+from leadline.analyse.metadata_words import (
+    bindings_in_words,
+    rates_in_words,
+    scaling_in_words,
+    settings_in_words,
+)
+from leadline.analyse.recommendations import (
+    best_cell,
+    best_of_tests,
+    of_data,
+    recommend_settings,
+    reservation,
+)
 from leadline.analyse.results import Answer, CellResult, Curve, Reference, Results, Saturation, VerdictName
 from leadline.analyse.sites import shared_links
 from leadline.analyse.standing_words import IS, growth_in_words, rank_in_words
-from leadline.analyse.wording import bandwidth, digits, iops, listed, percent, setting, settings
+from leadline.analyse.wording import bandwidth, digits, iops, listed, percent, setting, settings, throughput
 
 SHOULD = "How fast should it be?"
 RIGHT = "Is it right?"
@@ -23,13 +35,17 @@ def answer_questions(results: Results) -> tuple[Answer, ...]:
     return (
         _expected(results),
         *rank_in_words(results.rankings),
-        _measured(results),
+        *_measured(results),
+        *rates_in_words(results),
+        *scaling_in_words(results),
         *_saturations(results),
         *growth_in_words(results),
         *_collapses(results),
+        *bindings_in_words(results),
         *explain_differences(results),
         _correct(results),
         *recommend_settings(results),
+        *settings_in_words(results),
     )
 
 
@@ -50,7 +66,8 @@ def _shares_of_limits(results: Results) -> list[str]:
     """Each stated limit with the best measured share of it."""
     parts = []
     for name, limit in sorted(results.reference.limits.items()):
-        best = best_cell([cell for cell in results.cells if name in (cell.test, cell.direction, "network")])
+        fitting = [cell for cell in results.cells if name in (cell.test, cell.direction, "network")]
+        best = best_cell(fitting, "bandwidth")
         words = f"the stated limit for {name} is {bandwidth(limit)}"
         if best is not None:
             share = best.metrics["bandwidth"].value / limit
@@ -62,7 +79,7 @@ def _shares_of_limits(results: Results) -> list[str]:
 
 def _share_of_links(results: Results) -> list[str]:
     """What the lab's cables carry, with the best measured share of it."""
-    links, best = shared_links(results.sites, results.cells), best_cell(results.cells)
+    links, best = shared_links(results.sites, results.cells), best_cell(results.cells, "bandwidth")
     if links is None or best is None:
         return []
     share = best.metrics["bandwidth"].value / links[1]
@@ -81,17 +98,19 @@ def _own_bounds(reference: Reference) -> list[str]:
     return parts
 
 
-def _measured(results: Results) -> Answer:
-    """The best of every test in one sentence."""
-    best = best_of_tests(results.cells)
-    if not best:
-        return Answer(IS, "Not measured: no step of this run gave a figure.", measured=False)
-    parts = [
-        f"{test} {bandwidth(cell.metrics['bandwidth'].value)}{_on_target(cell)} ({_beside(cell)})"
-        for test, cell in best.items()
-    ]
-    fastest = max(best.values(), key=lambda cell: cell.metrics["bandwidth"].value)
-    return Answer(IS, f"At their best settings: {listed(parts)}.", fastest)
+def _measured(results: Results) -> Iterable[Answer]:
+    """The best of every test of data in one sentence."""
+    best = {test: cell for test, cell in best_of_tests(of_data(results.cells)).items() if cell.rate}
+    if not best_of_tests(results.cells):
+        yield Answer(IS, "Not measured: no step of this run gave a figure.", measured=False)
+    elif best:
+        rates = {test: cell.rate.value for test, cell in best.items() if cell.rate}
+        parts = [
+            f"{test} {throughput(cell, rates[test])}{_on_target(cell)} ({_beside(cell)})"
+            for test, cell in best.items()
+        ]
+        fastest = max(best, key=rates.__getitem__)
+        yield Answer(IS, f"At their best settings: {listed(parts)}.", best[fastest])
 
 
 def _on_target(cell: CellResult) -> str:
@@ -124,7 +143,8 @@ def _bend(curve: Curve, found: Saturation) -> str:
         return f"{place}: throughput {words}{doubt}."
     onset = f"queueing begins near {_load(curve.axis, found.onset_load)}, " if found.onset_load else ""
     knee = (
-        f"90 % of the peak of {bandwidth(found.peak)} is reached at {_load(curve.axis, found.knee_load or 0)}"
+        f"90 % of the peak of {throughput(curve.cells[0], found.peak)} is reached at "
+        f"{_load(curve.axis, found.knee_load or 0)}"
     )
     return f"{place}: {onset}{knee}{doubt}."
 
@@ -162,8 +182,8 @@ def _correct(results: Results) -> Answer:
     verified = [cell for cell in results.cells if _verifies(cell)]
     if not verified:
         sentence = (
-            "Not measured: this run checked neither POSIX conformance nor consistency, and did not "
-            "verify its data."
+            "Not measured: this run did not verify its data (POSIX conformance: leadline posix; "
+            "consistency between clients: leadline consistency)."
         )
         return Answer(RIGHT, sentence, measured=False)
     broken = sum(str(failed.cell.get("verify", "")) != "" for failed in results.failed)

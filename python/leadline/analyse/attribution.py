@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from leadline.analyse.machine import Machine, read_machine
 from leadline.analyse.network_bytes import AMPLIFIED
 from leadline.analyse.participants import HostUse
-from leadline.analyse.recommendations import best_of_tests, reservation
+from leadline.analyse.recommendations import best_of_tests, of_data, reservation
 from leadline.analyse.results import Answer, CellResult, Results
 from leadline.analyse.wording import bandwidth, count, digits, listed, percent, settings
 from leadline.store.records import Direction
 
 QUESTION = "Where does the difference go?"
+IN_CALLS = "the kernel's own work in the calls"
+NEAREST = "nearest "
 BUSY = 0.9
 NEAR = 0.6
 MOST = 12
@@ -23,13 +25,14 @@ MOST = 12
 
 
 def explain_differences(results: Results) -> Iterable[Answer]:
-    """One sentence for each test (and each target) that has counters; one that says so where none has."""
+    """One sentence for each test of data (and each target) that has counters; one that says so where none has."""
+    explained = _explained(results)
     found = [
         Answer(QUESTION, _explain(cell, results, machine_of(results, cell)), cell)
-        for cell in _explained(results)
+        for cell in explained
         if cell.resources
     ]
-    if found:
+    if found or (results.cells and not explained):
         return found
     return [Answer(QUESTION, "Not measured: no counters were recorded beside the cells.", measured=False)]
 
@@ -46,8 +49,8 @@ def machine_of(results: Results, cell: CellResult) -> Machine:
 
 def _explained(results: Results) -> list[CellResult]:
     """The best point of each test; then, where targets are compared, each target's, as far as a reader follows."""
-    best = list(best_of_tests(results.cells).values())
-    others = [standing.cell for ranking in results.rankings for standing in ranking.standings]
+    best = list(best_of_tests(of_data(results.cells)).values())
+    others = of_data([standing.cell for ranking in results.rankings for standing in ranking.standings])
     return best + [cell for cell in others if not any(cell is one for one in best)][: MOST - len(best)]
 
 
@@ -98,14 +101,20 @@ def _shares(cell: CellResult, results: Results, machine: Machine) -> dict[str, f
     """How far each counted or limited thing was used up; what proves most comes first."""
     resources = cell.resources
     network, engine = results.reference.limits.get("network"), resources.get("engine_cpu_cores")
+    calls, makers = resources.get("kernel_cpu_cores"), _makers(cell, machine)
     shares = {
-        "the stated network": cell.metrics["bandwidth"].value / network if network else None,
+        "the stated network": _bandwidth(cell) / network if network else None,
         **_links(cell),
-        "the load generator": engine / _makers(cell, machine) if engine is not None else None,
+        "the load generator": engine / makers if engine is not None else None,
+        IN_CALLS: calls / makers if calls is not None else None,
         _cpu_of(cell): resources.get("cpu_busy_share"),
         "the disk": resources.get("disk_utilisation"),
     }
     return {name: share for name, share in shares.items() if share is not None}
+
+
+def _bandwidth(cell: CellResult) -> float:
+    return cell.metrics["bandwidth"].value if "bandwidth" in cell.metrics else 0.0
 
 
 def _links(cell: CellResult) -> dict[str, float | None]:
@@ -130,6 +139,18 @@ def _makers(cell: CellResult, machine: Machine) -> float:
     jobs = (float(value) if isinstance(value, int | float) and value > 0 else 1.0) * clients
     cores = machine.client_cores * clients if machine.client_cores else machine.threads
     return min(jobs, cores or jobs)
+
+
+def what_binds(cell: CellResult, results: Results) -> tuple[str, float | None]:
+    """What binds, in a few words, and how far it was used up; None where nothing was, or nothing was counted."""
+    shares = _shares(cell, results, machine_of(results, cell))
+    if not shares:
+        return "not counted", None
+    binding = next((name for name, share in shares.items() if share >= BUSY), None)
+    name = binding or max(shares, key=shares.__getitem__)
+    if binding is None and shares[name] < NEAR:
+        return "waiting", None
+    return (name if binding else f"{NEAREST}{name}"), shares[name]
 
 
 def _opinion(shares: dict[str, float]) -> str:

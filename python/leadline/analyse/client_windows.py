@@ -27,7 +27,8 @@ class Load:
     name: str
     begin_ns: float
     end_ns: float
-    size_bytes: int
+    amount: int
+    """Bytes; operations of a phase of metadata."""
     moments: NDArray[np.float64]
     """Ascending shares of its time, 0 first and 1 last."""
     moved: NDArray[np.float64]
@@ -37,7 +38,7 @@ class Load:
         """What it had moved by then."""
         length = self.end_ns - self.begin_ns
         place = (moment_ns - self.begin_ns) / length if length > 0 else 1.0
-        return self.size_bytes * float(np.interp(place, self.moments, self.moved))
+        return self.amount * float(np.interp(place, self.moments, self.moved))
 
 
 @dataclass(frozen=True)
@@ -112,10 +113,13 @@ def series_of(record: StepRecord, direction: str, name: str) -> Series | None:
 def _load(trial: Trial, name: str) -> Load:
     record, direction = trial.record, trial.measurements[0].direction
     own = [part for part in trial.measurements if part.host == name]
-    runtime_ns = max(part.runtime_ns for part in record.measurements if part.host == name)
-    begin_ns, end_ns = _times(client_facts(record).get(name, {}), runtime_ns)
+    runtime_ns = max(part.runtime_ns for part in trial.concurrent if part.host == name)
+    # A phase begins for all at a barrier, somewhere inside the time of the process.
+    known = {} if direction.is_phase else client_facts(record).get(name, {})
+    begin_ns, end_ns = _times(known, runtime_ns)
     moments, moved = _shape(series_of(record, direction, name))
-    return Load(name, begin_ns, end_ns, sum(part.size_bytes for part in own), moments, moved)
+    amount = sum(part.operations if direction.is_phase else part.size_bytes for part in own)
+    return Load(name, begin_ns, end_ns, amount, moments, moved)
 
 
 def _times(known: Mapping[str, Any], runtime_ns: float) -> tuple[float, float]:

@@ -17,7 +17,7 @@ ALONE = 1
 
 
 def describe_clients(trials: Trials) -> tuple[tuple[ClientResult, ...], Together | None]:
-    """Figures by client and how they ran together; nothing for a cell of one client."""
+    """Figures by client and how they ran together; nothing for a cell of one client. How ranks ran together, phases.py says."""
     if trials.hosts == ALONE:
         return (), None
     spans = spans_of(trials.trials)
@@ -25,7 +25,7 @@ def describe_clients(trials: Trials) -> tuple[tuple[ClientResult, ...], Together
     names = dict.fromkeys(load.name for span in (worst, *spans) for load in span.loads)
     loads = {load.name: load for span in (*spans, worst) for load in span.loads}
     results = [_client(trials, name, loads[name], worst.begin_ns) for name in sorted(names, key=by_number)]
-    return tuple(results), _together(trials, spans)
+    return tuple(results), None if trials.direction.is_phase else _together(trials, spans)
 
 
 @dataclass(frozen=True)

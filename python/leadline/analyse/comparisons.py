@@ -15,7 +15,7 @@ COMPARED = ("target", "ioengine", "direct", "block_size")
 RUN = "run"
 
 
-def compare_cells(cells: Sequence[CellResult], noise_floor: float | None) -> list[Comparison]:
+def compare_cells(cells: Sequence[CellResult]) -> list[Comparison]:
     """Target against target, engine against engine, block size against the next one, all else equal.
 
     What follows from the target (the engine that reaches it) is part of it and does not keep it from being compared.
@@ -28,7 +28,7 @@ def compare_cells(cells: Sequence[CellResult], noise_floor: float | None) -> lis
         comparison
         for axis in varying
         for like in _alike(cells, keys, axis)
-        for comparison in _compare_along(axis, like, noise_floor)
+        for comparison in _compare_along(axis, like)
     ]
 
 
@@ -39,21 +39,24 @@ def compare_runs(results: Sequence[Results]) -> list[Comparison]:
     first, *later = results
     baseline = {(cell.experiment, cell.test, cell_key(cell.cell)): cell for cell in first.cells}
     return [
-        compare(RUN, left, right, _larger(first.reference.noise_floor, other.reference.noise_floor))
+        compare(RUN, left, right)
         for other in later
         for right in other.cells
         if (left := baseline.get((right.experiment, right.test, cell_key(right.cell)))) is not None
     ]
 
 
-def compare(axis: str, left: CellResult, right: CellResult, noise_floor: float | None) -> Comparison:
-    """Right over left in every metric that both have."""
+def compare(axis: str, left: CellResult, right: CellResult) -> Comparison:
+    """Right over left in every metric that both have; they are told apart beyond the larger noise floor of the two."""
     ratios = {
         name: ratio_of(left.metrics[name], right.metrics[name])
         for name in METRICS
         if name in left.metrics and name in right.metrics
     }
-    return Comparison(axis, left, right, ratios, _tells_apart(ratios.get("bandwidth"), noise_floor))
+    noise_floor = max(left.noise_floor or 0.0, right.noise_floor or 0.0)
+    return Comparison(
+        axis, left, right, ratios, _tells_apart(ratios.get(left.throughput_metric), noise_floor)
+    )
 
 
 def _key(cell: CellResult, bound: Set[str]) -> CellKey:
@@ -75,12 +78,12 @@ def _alike(
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _compare_along(axis: str, like: dict[Scalar, CellResult], noise_floor: float | None) -> list[Comparison]:
+def _compare_along(axis: str, like: dict[Scalar, CellResult]) -> list[Comparison]:
     """Numbers against the next smaller one, words against the first in the alphabet."""
     values = sorted(like, key=lambda value: (isinstance(value, str), value))
     numeric = all(isinstance(value, int | float) for value in values)
     pairs = pairwise(values) if numeric else ((values[0], value) for value in values[1:])
-    return [compare(axis, like[left], like[right], noise_floor) for left, right in pairs]
+    return [compare(axis, like[left], like[right]) for left, right in pairs]
 
 
 def ratio_of(left: Estimate, right: Estimate) -> Estimate:
@@ -94,12 +97,8 @@ def ratio_of(left: Estimate, right: Estimate) -> Estimate:
     return Estimate(value, low, high, min(left.n, right.n), "ratio of both intervals")
 
 
-def _tells_apart(ratio: Estimate | None, noise_floor: float | None) -> bool | None:
+def _tells_apart(ratio: Estimate | None, noise_floor: float) -> bool | None:
     """The interval excludes 1 and the difference exceeds what the machine differs from itself; unknown without an interval."""
     if ratio is None or ratio.low is None or ratio.high is None:
         return None
-    return not ratio.low <= 1 <= ratio.high and abs(ratio.value - 1) > (noise_floor or 0.0)
-
-
-def _larger(left: float | None, right: float | None) -> float | None:
-    return max((value for value in (left, right) if value is not None), default=None)
+    return not ratio.low <= 1 <= ratio.high and abs(ratio.value - 1) > noise_floor

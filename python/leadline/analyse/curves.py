@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from leadline.analyse.merge import cell_key
 from leadline.analyse.results import CellResult, Curve, Saturation, Verdict, VerdictName
 from leadline.analyse.saturation import COLLAPSE_SHARE, find_saturation, has_collapsed
 from leadline.analyse.varying import bound_to_target, by_test, varying_settings
-from leadline.analyse.wording import bandwidth, percent, setting, settings
+from leadline.analyse.wording import percent, setting, settings, throughput
 from leadline.spec.settings import LOAD_AXES
 from leadline.store.records import Cell, Scalar
 
-_UNUSABLE = {VerdictName.IMPOSSIBLE, VerdictName.CACHED, VerdictName.INCOMPLETE}
+_UNUSABLE = {VerdictName.IMPOSSIBLE, VerdictName.CACHED, VerdictName.TREND, VerdictName.INCOMPLETE}
 _ALWAYS_FIXED = ("target", "block_size", "ioengine", *LOAD_AXES)
 LARGEST_LOSS = 1 - COLLAPSE_SHARE
 
@@ -40,13 +41,11 @@ def lay_lines(cells: Sequence[CellResult]) -> list[Line]:
     return [_line(str(key[0]), places, cells) for key, places in groups.items() if len(places) > 1]
 
 
-def mark_collapses(
-    cells: Sequence[CellResult], lines: Iterable[Line], noise_floor: float | None = None
-) -> list[CellResult]:
+def mark_collapses(cells: Sequence[CellResult], lines: Iterable[Line]) -> list[CellResult]:
     """The cells again; those far below the peak of a line, at a higher load than it, with the verdict."""
     found: dict[int, list[Verdict]] = {}
     for line in lines:
-        for place, verdict in _collapses(cells, line, noise_floor or 0.0):
+        for place, verdict in _collapses(cells, line):
             found.setdefault(place, []).append(verdict)
     return [
         replace(cell, verdicts=(*cell.verdicts, *found[place])) if place in found else cell
@@ -72,33 +71,34 @@ def _line(axis: str, places: list[int], cells: Sequence[CellResult]) -> Line:
 
 def _saturation(loads: Sequence[float], cells: Sequence[CellResult]) -> Saturation | None:
     """From the points that measured this path, if three are left; else from all, marked doubtful."""
-    points = [(load, cell) for load, cell in zip(loads, cells, strict=True) if "bandwidth" in cell.metrics]
+    points = [(load, cell) for load, cell in zip(loads, cells, strict=True) if cell.rate is not None]
     usable = [(load, cell) for load, cell in points if not any(v.name in _UNUSABLE for v in cell.verdicts)]
     chosen = usable if len(usable) >= 3 else points
     found = find_saturation(
-        [load for load, _ in chosen], [cell.metrics["bandwidth"].value for _, cell in chosen]
+        [load for load, _ in chosen], [cell.rate.value for _, cell in chosen if cell.rate is not None]
     )
-    doubtful = any(not cell.valid("bandwidth") for _, cell in chosen)
+    doubtful = any(not cell.valid(cell.throughput_metric) for _, cell in chosen)
     return replace(found, doubtful=True) if found and doubtful else found
 
 
-def _collapses(cells: Sequence[CellResult], line: Line, noise_floor: float) -> Iterable[tuple[int, Verdict]]:
+def _collapses(cells: Sequence[CellResult], line: Line) -> Iterable[tuple[int, Verdict]]:
     """Places beyond the peak with their verdict."""
     if line.saturation is None or line.saturation.collapse_load is None:
         return
     for place, load in zip(line.places, line.loads, strict=True):
-        rate = cells[place].metrics.get("bandwidth")
+        rate = cells[place].rate
         beyond = load > line.saturation.peak_load
         if rate is not None and beyond and has_collapsed(rate.value, line.saturation.peak):
-            yield place, _collapse(line.axis, load, rate.value, line.saturation, noise_floor)
+            yield place, _collapse(cells[place], line.axis, load, rate.value, line.saturation)
 
 
-def _collapse(axis: str, load: float, rate: float, found: Saturation, noise_floor: float) -> Verdict:
-    loss = 1 - rate / found.peak
-    noise = f"; the noise floor is {percent(noise_floor)}" if noise_floor >= loss else ""
+def _collapse(cell: CellResult, axis: str, load: float, rate: float, found: Saturation) -> Verdict:
+    in_words = partial(throughput, cell)
+    loss, floor = 1 - rate / found.peak, cell.noise_floor or 0.0
+    noise = f"; the noise floor is {percent(floor)}" if floor >= loss else ""
     evidence = (
-        f"{bandwidth(rate)} at {setting(axis, _whole(load))} is {percent(loss)} below the peak of "
-        f"{bandwidth(found.peak)} at {setting(axis, _whole(found.peak_load))} "
+        f"{in_words(rate)} at {setting(axis, _whole(load))} is {percent(loss)} below the peak of "
+        f"{in_words(found.peak)} at {setting(axis, _whole(found.peak_load))} "
         f"(at most {percent(LARGEST_LOSS)}{noise})"
     )
     return Verdict(VerdictName.COLLAPSED, evidence, severity=loss / LARGEST_LOSS)
@@ -123,7 +123,7 @@ def _curve(line: Line, cells: list[CellResult], told_apart: set[str]) -> Curve:
 
 
 def _load(cell: CellResult, axis: str) -> float | None:
-    value: Scalar | None = cell.cell.get(axis)
+    value: Scalar | None = None if axis == "iodepth" and cell.direction.is_of_trees else cell.cell.get(axis)
     return float(value) if isinstance(value, int | float) and value > 0 else None
 
 

@@ -57,13 +57,15 @@ def _of_gaps(results: Results) -> Iterable[Doubt]:
 def _of_precision(results: Results) -> Iterable[Doubt]:
     """How small a difference this run can show."""
     noise, single = results.reference.noise_floor, sum(cell.repeats == 1 for cell in results.cells)
-    if noise is not None and noise > COARSE_NOISE:
+    coarse = [cell.noise_floor for cell in results.cells if (cell.noise_floor or 0.0) > COARSE_NOISE]
+    if noise is not None and coarse:
+        worst = "" if len(results.reference.noise_floors) < 2 else " at the worst place"
         sentence = (
-            f"The same cell differs from itself by {percent(noise)} over "
+            f"The same cell differs from itself by {percent(noise)}{worst} over "
             f"{results.reference.noise_repeats} repeats: "
             "smaller differences mean nothing."
         )
-        yield Doubt("coarse noise floor", sentence, len(results.cells))
+        yield Doubt("coarse noise floor", sentence, len(coarse))
     if noise is None and results.cells:
         sentence = (
             "How much this machine differs from itself was not measured: small differences may be noise."

@@ -9,6 +9,7 @@ import numpy as np
 from leadline.analyse.intervals import percentile_ranks, t_half_width
 from leadline.analyse.merge import Trials, total_mean_ns
 from leadline.analyse.results import PERCENTILES, Estimate
+from leadline.analyse.trend import find_trend
 from leadline.analyse.windows import Window
 from leadline.store.histogram import Histogram
 
@@ -18,8 +19,13 @@ _LITTLE_HOLDS = (0.8, 1.2)
 _KINDS = len(PERCENTILES)
 
 
-def estimate_metrics(trials: Trials, window: Window | None) -> dict[str, Estimate]:
-    """By name (results.METRICS); what the source does not give is absent. `window`: the first repeat's."""
+def estimate_metrics(
+    trials: Trials, window: Window | None, noise_floor: float | None = None
+) -> dict[str, Estimate]:
+    """By name (results.METRICS); what the source does not give is absent. `window`: the first repeat's.
+
+    Where the repeats have a trend, nothing is a mean of them.
+    """
     bandwidths = [trial.bandwidth_bytes_per_second for trial in trials.trials]
     rates = [trial.iops for trial in trials.trials]
     seconds = trials.runtime_ns / 1e9 or 1.0
@@ -30,7 +36,17 @@ def estimate_metrics(trials: Trials, window: Window | None) -> dict[str, Estimat
         "iops": _rate(trials, sum(trial.operations for trial in trials.trials) / seconds, rates, window),
         "mean": _mean(trials, window),
     }
-    return {**{name: found for name, found in known.items() if found is not None}, **_percentiles(trials)}
+    found = {name: one for name, one in known.items() if one is not None}
+    if find_trend([trial.throughput for trial in trials.trials], noise_floor) is not None:
+        means = [trial.mean_latency_ns for trial in trials.trials]
+        courses = {"bandwidth": bandwidths, "iops": rates, "mean": means}
+        found = {name: _first_and_last(courses[name]) for name in found}
+    return {**found, **_percentiles(trials)}
+
+
+def _first_and_last(repeats: list[float]) -> Estimate:
+    method = f"a trend over {len(repeats)} repeats: the last one, not averaged"
+    return Estimate(repeats[-1], None, None, len(repeats), method, (repeats[0], repeats[-1]))
 
 
 def _rate(trials: Trials, value: float, repeats: list[float], window: Window | None) -> Estimate | None:

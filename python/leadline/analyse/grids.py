@@ -11,7 +11,7 @@ from leadline.spec.settings import AXES
 from leadline.store.records import Cell
 
 _PREFERRED = ("iodepth", "numjobs", "clients", "storage_nodes", "block_size", "message_size", "ioengine")
-_NEVER_AXES = {"rw", "test"}
+_NEVER_AXES = {"rw", "test", "naming", "driver"}
 
 
 def lay_grids(cells: Sequence[CellResult]) -> list[Grid]:

@@ -6,12 +6,12 @@ likewise. Latency means come from totals, percentiles from the merged histogram:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from leadline.analyse.attendance import machine_count
-from leadline.analyse.wording import is_set
+from leadline.analyse.wording import is_set, way
 from leadline.store.histogram import Histogram
 from leadline.store.records import Cell, Direction, Latency, Measurement, Status, StepKind, StepRecord
 
@@ -51,6 +51,29 @@ class Trial:
         )
 
     @property
+    def throughput(self) -> float:
+        """Bytes per second where bytes moved, else operations per second."""
+        return self.bandwidth_bytes_per_second if self.size_bytes else self.iops
+
+    @property
+    def concurrent(self) -> Sequence[Measurement]:
+        """What ran in the same window: data goes both ways at once, phases run one after the other."""
+        return self.measurements if self.measurements[0].direction.is_phase else self.record.measurements
+
+    @property
+    def load_ns(self) -> int:
+        """How long there was load while the totals of the step were counted: all its phases, one after the other."""
+        if not self.measurements[0].direction.is_phase:
+            return self.runtime_ns
+        phases = _by_direction(self.record).values()
+        return sum(max(part.runtime_ns for part in phase) for phase in phases)
+
+    @property
+    def failed(self) -> dict[str, int]:
+        """Operations that failed, by the errno's name."""
+        return total_counts(part.failed for part in self.measurements)
+
+    @property
     def mean_latency_ns(self) -> float:
         """Over all operations of the repeat."""
         return total_mean_ns(part.latency for part in self.measurements) or 0.0
@@ -62,16 +85,19 @@ class Trial:
 
     @property
     def job_runtimes_ns(self) -> dict[tuple[str, int], int]:
-        """By (host, job), both directions: how long each took."""
+        """By (host, job), both directions of data, one phase of metadata: how long each took that had anything to do."""
         runtimes: dict[tuple[str, int], int] = {}
-        for part in self.record.measurements:
+        in_phase = self.measurements[0].direction.is_phase
+        for part in self.concurrent:
+            if in_phase and not part.operations and not part.failed:
+                continue
             name = (part.host, part.job)
             runtimes[name] = max(runtimes.get(name, 0), part.runtime_ns)
         return runtimes
 
     @property
     def throughput_values(self) -> list[float]:
-        """Bytes per second over time in this direction; empty where it was not recorded."""
+        """Throughput over time in this direction; empty where it was not recorded."""
         direction = self.measurements[0].direction
         return next((series.values for series in self.record.throughput if series.name == direction), [])
 
@@ -97,7 +123,9 @@ class Trials:
 
     @property
     def test(self) -> str:
-        """The test type as menus show it."""
+        """The test type as menus show it; of metadata, what was done and in which way: ways are different workloads."""
+        if self.direction.is_phase:
+            return f"{self.direction}, {way(self.cell, self.direction)}"
         name = str(self.cell.get("rw") or self.cell.get("test") or self.experiment or self.direction)
         directions = {part.direction for part in self.first.measurements}
         return f"{name}, {self.direction}" if name in _BOTH_WAYS or len(directions) > 1 else name
@@ -136,16 +164,21 @@ class Trials:
         return _count(self.cell.get("numjobs")) * self.hosts
 
     @cached_property
+    def iodepth(self) -> int:
+        """Asked for; trees are made and removed one call at a time."""
+        return 1 if self.direction.is_of_trees else _count(self.cell.get("iodepth"))
+
+    @cached_property
     def concurrency(self) -> int:
         """Offered: iodepth x numjobs x hosts."""
-        return _count(self.cell.get("iodepth")) * self.jobs
+        return self.iodepth * self.jobs
 
     @cached_property
     def effective_concurrency(self) -> float | None:
         """Kept, by Little's law, both directions together: operations x mean latency over the window."""
-        parts = [part for trial in self.trials for part in trial.record.measurements]
+        parts = [part for trial in self.trials for part in trial.concurrent]
         waited_ns = sum(part.operations * part.latency.mean_ns for part in parts)
-        window_ns = sum(max(part.runtime_ns for part in trial.record.measurements) for trial in self.trials)
+        window_ns = sum(max(part.runtime_ns for part in trial.concurrent) for trial in self.trials)
         return waited_ns / window_ns if window_ns and waited_ns else None
 
     @cached_property
@@ -195,6 +228,15 @@ def total_mean_ns(latencies: Iterable[Latency]) -> float | None:
     parts = [(part.count, part.mean_ns) for part in latencies if part.count > 0]
     samples = sum(count for count, _ in parts)
     return sum(count * mean_ns for count, mean_ns in parts) / samples if samples else None
+
+
+def total_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Counts by name, added up."""
+    totals: dict[str, int] = {}
+    for each in counts:
+        for name, count in each.items():
+            totals[name] = totals.get(name, 0) + count
+    return totals
 
 
 def merged_histogram(measurements: Sequence[Measurement]) -> Histogram | None:

@@ -26,11 +26,11 @@ _SENT_AGAIN = "tcp.retransmitted_segments"
 def client_nic_share(trials: Trials) -> float | None:
     """Bytes at the clients' NICs over bytes of the application, in the cell's direction.
 
-    None unless every client of every repeat was counted: the rest would not speak for all.
+    None unless every client of every repeat was counted: the rest would not speak for all; and None for what is done to names.
     """
     moved = at_nics = 0.0
     for trial in trials.trials:
-        counted = _at_clients(trial.record, _WAYS[trials.direction])
+        counted = _at_clients(trial.record, _WAYS[trials.direction]) if trials.direction in _WAYS else None
         if counted is None:
             return None
         moved, at_nics = moved + trial.size_bytes, at_nics + counted
@@ -98,7 +98,7 @@ def _of_hosts(totals: Mapping[str, float]) -> Iterable[tuple[str, str, float]]:
 
 def _rates(trial: Trial) -> dict[str, dict[str, float]]:
     """By host, bytes a second over the time in which there was load, the ramp included."""
-    seconds = trial.runtime_ns / 1e9 + _ramp_seconds(trial.record)
+    seconds = trial.load_ns / 1e9 + _ramp_seconds(trial.record)
     if seconds <= 0:
         return {}
     return {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from leadline.analyse.merge import Trials
-from leadline.store.records import Scalar
+from leadline.spec.settings import TARGET_OPTION
+from leadline.store.records import Direction, Scalar
 
 _TESTS = ("read", "write", "randread", "randwrite", "rw", "readwrite", "randrw")
 _SETTINGS = (
@@ -19,7 +20,8 @@ _SETTINGS = (
     "numjobs",
     "iodepth",
 )
-_OWN = "target."
+PHASES = tuple(sorted((way for way in Direction if way.is_phase), key=lambda way: way.is_of_trees))
+"""In the order of mdtest's table: directories, files, trees."""
 
 
 def in_reading_order(groups: Iterable[Trials]) -> list[Trials]:
@@ -33,7 +35,11 @@ def _rank(trials: Trials) -> tuple[object, ...]:
     cell = trials.cell
     name = str(cell.get("rw", ""))
     place = _TESTS.index(name) if name in _TESTS else len(_TESTS)
-    own = sorted((setting, _sortable(value)) for setting, value in cell.items() if setting.startswith(_OWN))
+    if trials.direction.is_phase:
+        place += 1 + PHASES.index(trials.direction)
+    own = sorted(
+        (setting, _sortable(value)) for setting, value in cell.items() if setting.startswith(TARGET_OPTION)
+    )
     known = [_sortable(cell.get(setting, 0)) for setting in _SETTINGS]
     return (place, known[0], tuple(own), *known[1:], str(trials.direction))
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from leadline.analyse.results import Answer, CellResult, Results
-from leadline.analyse.wording import interval, latency, listed, metric, settings
+from leadline.analyse.wording import figure, interval, latency, listed, settings
 
 QUESTION = "Best settings"
 LATENCY_BOUNDS_NS = (1e6, 10e6)
 
 
 def recommend_settings(results: Results) -> Iterable[Answer]:
-    """For every test, in the order in which they were run."""
-    for test, cells in cells_by_test(results.cells).items():
-        yield _most(test, cells, "bandwidth", "throughput")
+    """For every test of data, in the order in which they were run."""
+    for test, cells in cells_by_test(of_data(results.cells)).items():
+        yield _most(test, cells, cells[0].throughput_metric, "throughput")
         if len({cell.cell.get("block_size") for cell in cells}) > 1 and any(
             "iops" in c.metrics for c in cells
         ):
@@ -25,11 +25,16 @@ def recommend_settings(results: Results) -> Iterable[Answer]:
         yield from _under_bounds(test, cells)
 
 
+def of_data(cells: Sequence[CellResult]) -> list[CellResult]:
+    """Without the phases of metadata: ten operations a cell would drown the others (metadata_words.py speaks for them)."""
+    return [cell for cell in cells if not cell.direction.is_phase]
+
+
 def cells_by_test(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
     """Cells that moved anything, by test type."""
     tests: dict[str, list[CellResult]] = {}
     for cell in cells:
-        if "bandwidth" in cell.metrics:
+        if cell.rate is not None:
             tests.setdefault(cell.test, []).append(cell)
     return tests
 
@@ -40,16 +45,20 @@ def best_of_tests(cells: Sequence[CellResult]) -> dict[str, CellResult]:
     return {test: cell for test, cell in chosen.items() if cell is not None}
 
 
-def best_cell(cells: Sequence[CellResult], name: str = "bandwidth") -> CellResult | None:
-    """The valid cell with most of the metric; without a valid one the best doubtful one."""
-    having = [cell for cell in cells if name in cell.metrics]
-    valid = [cell for cell in having if cell.valid(name)]
-    return max(valid or having, key=lambda cell: cell.metrics[name].value, default=None)
+def best_cell(cells: Sequence[CellResult], name: str | None = None) -> CellResult | None:
+    """The valid cell with most of the metric; without a valid one the best doubtful one.
+
+    Without a name it is the throughput of the first that has one: cells of one test share it.
+    """
+    wanted = name or next((cell.throughput_metric for cell in cells if cell.rate is not None), "bandwidth")
+    having = [cell for cell in cells if wanted in cell.metrics]
+    valid = [cell for cell in having if cell.valid(wanted)]
+    return max(valid or having, key=lambda cell: cell.metrics[wanted].value, default=None)
 
 
-def reservation(cell: CellResult, name: str = "bandwidth") -> str:
-    """What must be said beside a figure: empty when it is valid."""
-    names = dict.fromkeys(str(verdict.name) for verdict in cell.spoiled(name))
+def reservation(cell: CellResult, name: str | None = None) -> str:
+    """What must be said beside a figure, the throughput by default: empty when it is valid."""
+    names = dict.fromkeys(str(verdict.name) for verdict in cell.spoiled(name or cell.throughput_metric))
     return f"doubtful: {listed(names)}" if names else ""
 
 
@@ -79,7 +88,7 @@ def _under_bounds(test: str, cells: Sequence[CellResult]) -> Iterable[Answer]:
 
 
 def _judges(cell: CellResult, name: str) -> bool:
-    return cell.valid("bandwidth") and cell.valid(name)
+    return cell.valid(cell.throughput_metric) and cell.valid(name)
 
 
 def _under_bound(test: str, judged: Sequence[CellResult], name: str, bound_ns: float) -> Answer:
@@ -90,15 +99,15 @@ def _under_bound(test: str, judged: Sequence[CellResult], name: str, bound_ns: f
         lowest = min(judged, key=lambda cell: cell.metrics[name].value)
         reached = f"the lowest is {latency(lowest.metrics[name].value)} with {_settings(lowest)}"
         return Answer(QUESTION, f"{wanted}: no valid point; {reached}.", lowest)
-    best = max(within, key=lambda cell: cell.metrics["bandwidth"].value)
+    best = max(within, key=lambda cell: cell.rate.value if cell.rate else 0.0)
     beside = f"{name} {latency(best.metrics[name].value)}"
-    return Answer(QUESTION, f"{wanted}: {_point(best, 'bandwidth')}, {beside}.", best)
+    return Answer(QUESTION, f"{wanted}: {_point(best, best.throughput_metric)}, {beside}.", best)
 
 
 def _point(cell: CellResult, name: str) -> str:
     estimate = cell.metrics[name]
     words = " ".join(
-        filter(None, (metric(name, estimate.value), interval(name, estimate.low, estimate.high)))
+        filter(None, (figure(cell, name, estimate.value), interval(name, estimate.low, estimate.high, cell)))
     )
     return f"{words} with {_settings(cell)}"
 

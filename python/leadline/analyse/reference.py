@@ -9,7 +9,7 @@ from statistics import median
 from leadline.analyse.machine import Machine, machine_under
 from leadline.analyse.merge import Trials, gather_trials
 from leadline.analyse.resources import device_share
-from leadline.analyse.results import Reference
+from leadline.analyse.results import NoiseOf, Reference, noise_key
 from leadline.store.manifest import Manifest
 from leadline.store.records import Direction, StepKind, StepRecord
 
@@ -17,18 +17,24 @@ HONEST_DEVICE_SHARE = 0.9
 """At least this share of the application's bytes must show at the block devices below it."""
 
 
+FEWEST_OPERATIONS = 1_000
+"""A phase of a dozen directories is over before it can say how much the machine differs from itself."""
+
+
 def measure_reference(
     records: Sequence[StepRecord], cells: Sequence[Trials], manifest: Manifest, machine: Machine
 ) -> Reference:
     """From the reference steps of the run and from cells that are confirmed at the devices."""
     memory_copy, memory_jobs = _memory_copy(gather_trials(records, StepKind.MEMORY))
-    noise_floor, noise_repeats = _noise(gather_trials(records, StepKind.NOISE))
+    alike = gather_trials(records, StepKind.NOISE)
+    noise = _noise(alike)
     return Reference(
         ceiling_iops=_ceiling(gather_trials(records, StepKind.CEILING)),
         memory_copy_bytes_per_second=memory_copy,
         memory_copy_jobs=memory_jobs,
-        noise_floor=noise_floor,
-        noise_repeats=noise_repeats,
+        noise_floor=max(noise.values(), default=None),
+        noise_repeats=max((len(group.trials) for group in alike), default=0),
+        noise_floors=noise,
         limits={name: float(value) for name, value in manifest.limits.items() if value > 0},
         device_read_floors_ns=_device_read_floors(cells, machine),
     )
@@ -48,15 +54,18 @@ def _memory_copy(groups: Sequence[Trials]) -> tuple[float | None, int]:
     return (best[0], best[1]) if best[0] > 0 else (None, 1)
 
 
-def _noise(groups: Sequence[Trials]) -> tuple[float | None, int]:
-    """Largest relative difference of an A/A repeat from the median, and how many repeats there were."""
-    differences = []
+def _noise(groups: Sequence[Trials]) -> dict[NoiseOf, float]:
+    """By site and operation, the largest relative difference of an A/A repeat from the median."""
+    found: dict[NoiseOf, float] = {}
     for group in groups:
-        values = [trial.bandwidth_bytes_per_second for trial in group.trials]
+        values = [trial.throughput for trial in group.trials]
         middle = median(values)
-        if len(values) > 1 and middle > 0:
-            differences.append(max(abs(value / middle - 1) for value in values))
-    return max(differences, default=None), max((len(group.trials) for group in groups), default=0)
+        enough = min(trial.operations for trial in group.trials) >= FEWEST_OPERATIONS
+        if len(values) > 1 and middle > 0 and (enough or not group.direction.is_phase):
+            difference = max(abs(value / middle - 1) for value in values)
+            key = noise_key(group.cell, group.direction)
+            found[key] = max(difference, found.get(key, 0.0))
+    return found
 
 
 def _device_read_floors(cells: Sequence[Trials], machine: Machine) -> dict[str, float]:

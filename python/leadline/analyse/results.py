@@ -14,13 +14,17 @@ from typing import Any
 
 from leadline.analyse.machine import Machine
 from leadline.analyse.participants import ClientResult, HostUse, Together
+from leadline.analyse.phases import Phase
+from leadline.spec.settings import is_of_site
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import Manifest
-from leadline.store.records import Cell, Direction
+from leadline.store.records import Cell, Direction, Scalar
 from leadline.store.series import Series
 
 METRICS = ("bandwidth", "iops", "mean", "p50", "p90", "p99", "p99.9")
 """The metrics of a cell, in the order in which they are shown; all from "mean" on are latencies."""
+
+NoiseOf = tuple[tuple[tuple[str, Scalar], ...], Direction | None]
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 
@@ -39,6 +43,8 @@ class Estimate:
     """Where interval and n come from, e.g. "t interval over 3 repeats", "batch means over 20 intervals",
     "order statistics".
     """
+    ends: tuple[float, float] | None = None
+    """First and last repeat where a trend forbids a mean; `value` is then the last."""
 
 
 class VerdictName(StrEnum):
@@ -51,9 +57,11 @@ class VerdictName(StrEnum):
     TOO_FEW_SAMPLES = "too few samples"
     INERT_AXIS = "inert axis"
     COLLAPSED = "collapsed"
+    TREND = "trend"
     UNLIKE_REPEATS = "unlike repeats"
     NOT_OVERLAPPING = "not overlapping"
     INCOMPLETE = "incomplete"
+    FAILED_OPERATIONS = "failed operations"
 
 
 @dataclass(frozen=True)
@@ -95,14 +103,14 @@ class CellResult:
     size_bytes: int = 0
     resources: Mapping[str, float] = field(default_factory=dict)
     """Summary beside the cell. Known keys: cpu_busy_share, cpu_iowait_share, cpu_steal_share,
-    engine_cpu_cores, disk_read_bytes_per_second, disk_write_bytes_per_second, disk_utilisation,
-    disk_queue_length, dirty_bytes_max, memory_available_bytes_min, context_switches_per_second,
-    nic_receive_bytes_per_second, nic_transmit_bytes_per_second (of the clients together, where they have NICs of their
-    own), nic_share (bytes at the clients' NICs over bytes of the application), tcp_retransmitted_segments_per_second,
-    io_pressure_share.
+    engine_cpu_cores (of metadata in user mode only), kernel_cpu_cores (of metadata: what the calls themselves took),
+    disk_read_bytes_per_second, disk_write_bytes_per_second, disk_utilisation, disk_queue_length, dirty_bytes_max,
+    memory_available_bytes_min, context_switches_per_second, nic_receive_bytes_per_second,
+    nic_transmit_bytes_per_second (of the clients together, where they have NICs of their own), nic_share (bytes at the
+    clients' NICs over bytes of the application), tcp_retransmitted_segments_per_second, io_pressure_share.
     """
     throughput: tuple[Series, ...] = ()
-    """Bytes per second over time in this direction, one series a repeat."""
+    """Throughput over time in this direction, one series a repeat."""
     command: str = ""
     """The command line that repeats it."""
     ordinals: tuple[int, ...] = ()
@@ -113,6 +121,22 @@ class CellResult:
     """How the clients ran at once; None for a single one."""
     hosts: tuple[HostUse, ...] = ()
     """NIC use of clients and servers, where hosts of their own were counted."""
+    noise_floor: float | None = None
+    """How much what it stands on differs from itself (A/A); None where that was not measured."""
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """Operations that failed, by the errno's name: they are in no metric."""
+    phase: Phase | None = None
+    """Of metadata only."""
+
+    @property
+    def throughput_metric(self) -> str:
+        """The metric that says how much was done: bandwidth where bytes moved, else operations per second."""
+        return "bandwidth" if "bandwidth" in self.metrics else "iops"
+
+    @property
+    def rate(self) -> Estimate | None:
+        """The throughput; None where nothing was done."""
+        return self.metrics.get(self.throughput_metric)
 
     def spoiled(self, metric: str) -> tuple[Verdict, ...]:
         """The verdicts that touch this metric."""
@@ -175,6 +199,11 @@ class Curve:
     cells: tuple[CellResult, ...]
     saturation: Saturation | None
 
+    @property
+    def throughput_metric(self) -> str:
+        """The metric that rises along it."""
+        return next((cell.throughput_metric for cell in self.cells if cell.rate), "bandwidth")
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -203,7 +232,7 @@ class Comparison:
     ratios: Mapping[str, Estimate]
     """metric -> right / left with its interval."""
     differs: bool | None
-    """Whether the bandwidth intervals tell the two apart, beyond this machine's noise floor;
+    """Whether the throughput intervals tell the two apart, beyond this machine's noise floor;
     None where the data gives no interval."""
 
 
@@ -214,7 +243,7 @@ class Standing:
     target: str
     cell: CellResult
     ratio: Estimate | None
-    """Its bandwidth over that of the best target; None for the best itself."""
+    """Its throughput over that of the best target; None for the best itself."""
 
 
 @dataclass(frozen=True)
@@ -252,6 +281,8 @@ class Reference:
     noise_floor: float | None = None
     """Largest relative difference of the A/A repeats from their median."""
     noise_repeats: int = 0
+    noise_floors: Mapping[NoiseOf, float] = field(default_factory=dict)
+    """Each site and each operation of metadata differs from itself in its own way; `noise_floor` is the largest of them."""
     limits: Mapping[str, float] = field(default_factory=dict)
     """Nominal limits that the campaign states, bytes per second by "read", "write", "randread",
     "randwrite", "network".
@@ -261,6 +292,16 @@ class Reference:
     device_read_floors_ns: Mapping[str, float] = field(default_factory=dict)
     """By target ("" where a run has one), the fastest answer to an O_DIRECT read whose bytes showed at the
     block devices."""
+
+    def noise_of(self, cell: Cell, direction: Direction) -> float | None:
+        """How much the cell's site differs from itself in this operation; what was not measured there, is as bad as anywhere."""
+        return self.noise_floors.get(noise_key(cell, direction), self.noise_floor)
+
+
+def noise_key(cell: Cell, direction: Direction) -> NoiseOf:
+    """What has a noise floor of its own: what the cell stands on, and which operation of metadata it is."""
+    site = {name: value for name, value in cell.items() if is_of_site(name)}
+    return tuple(sorted(site.items())), direction if direction.is_phase else None
 
 
 @dataclass(frozen=True)

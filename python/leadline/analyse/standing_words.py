@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from leadline.analyse.comparisons import ratio_of
-from leadline.analyse.recommendations import best_of_tests, reservation
+from leadline.analyse.recommendations import best_of_tests, of_data, reservation
 from leadline.analyse.results import Answer, CellResult, Curve, Ranking, Results, Standing
-from leadline.analyse.wording import bandwidth, digits, listed, percent, settings
+from leadline.analyse.wording import digits, listed, percent, settings, throughput
 
 IS = "How fast is it?"
 NAMED = 4
@@ -16,7 +16,7 @@ NAMED = 4
 
 def rank_in_words(rankings: Sequence[Ranking]) -> Iterable[Answer]:
     """One sentence a test: who leads, and how far behind the others are."""
-    for ranking in rankings:
+    for ranking in sorted(rankings, key=lambda ranking: ranking.standings[0].cell.direction.is_phase):
         leader = ranking.standings[0]
         place = ", ".join(filter(None, (ranking.test, ranking.label)))
         parts = [_leads(leader), *_behind(ranking.standings[1:]), *_without_figure(ranking)]
@@ -24,7 +24,7 @@ def rank_in_words(rankings: Sequence[Ranking]) -> Iterable[Answer]:
 
 
 def _leads(leader: Standing) -> str:
-    figure = bandwidth(leader.cell.metrics["bandwidth"].value)
+    figure = throughput(leader.cell, leader.cell.rate.value if leader.cell.rate else 0.0)
     doubt = reservation(leader.cell)
     if doubt:
         return f"no target has a valid point; the highest is {leader.target} with {figure} ({doubt})"
@@ -33,8 +33,8 @@ def _leads(leader: Standing) -> str:
 
 def _behind(others: Sequence[Standing]) -> list[str]:
     """Valid ones with their ratio; those that are not valid by name only, since they measured something else."""
-    valid = [other for other in others if other.cell.valid("bandwidth")]
-    doubtful = [other for other in others if not other.cell.valid("bandwidth")]
+    valid = [other for other in others if _is_valid(other.cell)]
+    doubtful = [other for other in others if not _is_valid(other.cell)]
     words = [f"{other.target} {percent(other.ratio.value)}" for other in valid[:NAMED] if other.ratio]
     left = len(valid) - NAMED
     parts = (
@@ -47,8 +47,12 @@ def _behind(others: Sequence[Standing]) -> list[str]:
     )
 
 
+def _is_valid(cell: CellResult) -> bool:
+    return cell.valid(cell.throughput_metric)
+
+
 def _why(cell: CellResult) -> str:
-    return listed(dict.fromkeys(str(verdict.name) for verdict in cell.spoiled("bandwidth")))
+    return listed(dict.fromkeys(str(verdict.name) for verdict in cell.spoiled(cell.throughput_metric)))
 
 
 def _without_figure(ranking: Ranking) -> list[str]:
@@ -57,7 +61,7 @@ def _without_figure(ranking: Ranking) -> list[str]:
 
 def growth_in_words(results: Results) -> Iterable[Answer]:
     """What more clients bring, on the curve through the best point of each test."""
-    for cell in best_of_tests(results.cells).values():
+    for cell in best_of_tests(of_data(results.cells)).values():
         for curve in results.curves:
             if curve.axis == "clients" and any(member is cell for member in curve.cells):
                 yield from _growth(curve)
@@ -67,9 +71,9 @@ def growth_in_words(results: Results) -> Iterable[Answer]:
 def _growth(curve: Curve) -> Iterable[Answer]:
     """From the fewest clients to the most; perfect growth would be the ratio of their numbers."""
     first, last = curve.cells[0], curve.cells[-1]
-    if "bandwidth" not in first.metrics or "bandwidth" not in last.metrics:
+    if first.rate is None or last.rate is None:
         return
-    ratio = ratio_of(first.metrics["bandwidth"], last.metrics["bandwidth"]).value
+    ratio = ratio_of(first.rate, last.rate).value
     few, many = int(curve.loads[0]), int(curve.loads[-1])
     doubts = dict.fromkeys(filter(None, (reservation(first), reservation(last))))
     doubt = f", {'; '.join(doubts)}" if doubts else ""

@@ -20,7 +20,7 @@ def rank_targets(cells: Sequence[CellResult], failed: Sequence[FailedCell]) -> t
     targets = _targets(cells, failed)
     if len(targets) < 2:
         return ()
-    moved = [cell for cell in cells if TARGET in cell.cell and "bandwidth" in cell.metrics]
+    moved = [cell for cell in cells if TARGET in cell.cell and cell.rate is not None]
     free = bound_to_target(cells) | _FREE
     held = sorted(name for name in varying_names(moved) - free if not of_target(name))
     compared = _experiments_of_several(moved)
@@ -65,11 +65,11 @@ def _ranking(
 
 def _order(cell: CellResult) -> tuple[bool, float]:
     """Those that may be believed first, each by throughput: a cached figure leads nothing."""
-    return not cell.valid("bandwidth"), -cell.metrics["bandwidth"].value
+    return not cell.valid(cell.throughput_metric), -(cell.rate.value if cell.rate else 0.0)
 
 
 def _standing(cell: CellResult, leader: CellResult) -> Standing:
-    ratio = ratio_of(leader.metrics["bandwidth"], cell.metrics["bandwidth"])
+    ratio = ratio_of(leader.rate, cell.rate) if leader.rate and cell.rate else None
     return Standing(str(cell.cell[TARGET]), cell, None if cell is leader else ratio)
 
 

@@ -14,6 +14,7 @@ from leadline.analyse.verdicts import (
     concurrency,
     generator,
     impossible,
+    names,
     repeats,
     samples,
     unsteady,
@@ -30,6 +31,8 @@ CHECKS: tuple[Check, ...] = (
     cached.not_over_the_network,
     cached.faster_than_the_device,
     cached.second_pass_faster,
+    names.fewer_requests,
+    names.faster_than_a_crossing,
     generator.busy_jobs,
     generator.busy_machine,
     generator.near_the_ceiling,
@@ -37,8 +40,10 @@ CHECKS: tuple[Check, ...] = (
     samples.too_few_samples,
     concurrency.inert_axis,
     concurrency.not_overlapping,
+    repeats.trend,
     repeats.unlike_repeats,
     completeness.incomplete,
+    names.failed_operations,
 )
 
 

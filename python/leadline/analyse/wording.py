@@ -6,11 +6,16 @@ Bandwidths and sizes are binary (KiB, MiB, GiB: as in fio's summary), latencies 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 from leadline.analyse.conditions import condition
-from leadline.spec.settings import SETTINGS
-from leadline.store.records import Cell, Scalar
+from leadline.spec.settings import SETTINGS, TARGET_OPTION
+from leadline.store.records import Cell, Direction, Scalar
+
+if TYPE_CHECKING:
+    from leadline.analyse.results import CellResult
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
@@ -21,8 +26,7 @@ _PLURAL = {
     "clients": ("client", "clients"),
     "storage_nodes": ("storage node", "storage nodes"),
 }
-TARGET_OPTION = "target."
-"""Mount and format options of a target are settings named so."""
+FULL_PATH = "full path"
 
 
 def digits(value: float) -> str:
@@ -51,6 +55,11 @@ def bandwidth(bandwidth_bytes_per_second: float) -> str:
 def iops(operations_per_second: float) -> str:
     """ "842k IOPS", "99.5 IOPS"."""
     return f"{count(operations_per_second)} IOPS"
+
+
+def operations(operations_per_second: float) -> str:
+    """ "84.2k ops/s": what is done to names is no I/O."""
+    return f"{count(operations_per_second)} ops/s"
 
 
 def count(value: float) -> str:
@@ -87,12 +96,44 @@ def metric(name: str, value: float) -> str:
     return iops(value) if name == "iops" else latency(value)
 
 
-def interval(name: str, low: float | None, high: float | None) -> str:
+def figure(cell: CellResult, name: str, value: float) -> str:
+    """A metric of this cell in its own unit."""
+    return operations(value) if name == "iops" and cell.direction.is_phase else metric(name, value)
+
+
+def throughput(cell: CellResult, value: float) -> str:
+    """A throughput of this cell: bytes where bytes moved, else operations."""
+    return figure(cell, cell.throughput_metric, value)
+
+
+def way(cell: Cell, direction: Direction) -> str:
+    """How names were given and calls were made, which no figure of metadata goes without: "full path", "full path, io_uring".
+
+    Trees are always made and removed by full paths, one call at a time.
+    """
+    return FULL_PATH if direction.is_of_trees else way_asked(cell)
+
+
+def way_asked(cell: Cell) -> str:
+    """The way of a cell's items; its trees have their own."""
+    naming = str(cell.get("naming", "full_path"))
+    words = {"full_path": FULL_PATH, "directory_relative": "directory-relative"}.get(naming, naming)
+    driver = str(cell.get("driver", "calls"))
+    return words if driver == "calls" else f"{words}, {driver}"
+
+
+def failures(failed: Mapping[str, int]) -> str:
+    """ "1,200 ENOSPC and 3 EIO": by errno, the commonest first."""
+    return listed(f"{times:,} {name}" for name, times in sorted(failed.items(), key=lambda one: -one[1]))
+
+
+def interval(name: str, low: float | None, high: float | None, cell: CellResult | None = None) -> str:
     """ "[3.10 GiB/s, 3.30 GiB/s]"; empty where there is none; an open end is said so."""
     if low is None and high is None:
         return ""
-    lower = "unknown" if low is None else metric(name, low)
-    return f"[{lower}, {'beyond the data' if high is None else metric(name, high)}]"
+    in_words = partial(metric, name) if cell is None else partial(figure, cell, name)
+    lower = "unknown" if low is None else in_words(low)
+    return f"[{lower}, {'beyond the data' if high is None else in_words(high)}]"
 
 
 def setting(name: str, value: Scalar) -> str:
@@ -104,7 +145,8 @@ def setting(name: str, value: Scalar) -> str:
     if name == "read_percentage":
         return f"{value} % reads"
     if name.startswith(TARGET_OPTION):
-        return f"{name.removeprefix(TARGET_OPTION)} {value}"
+        option = name.removeprefix(TARGET_OPTION)
+        return f"{option} {('off', 'on')[value]}" if isinstance(value, bool) else f"{option} {value}"
     held = condition(name, value)
     if held is not None:
         return held
@@ -120,6 +162,11 @@ def setting(name: str, value: Scalar) -> str:
     return f"{known.label if known else name.replace('_', ' ')} {value}{unit}"
 
 
+def load(name: str, value: Scalar) -> str:
+    """A setting of metadata: jobs are called ranks there, as mdtest does."""
+    return setting(name, value).replace("job", "rank") if name == "numjobs" else setting(name, value)
+
+
 def is_set(value: object) -> bool:
     """Whether a flag is on, however the source wrote it."""
     return value in (True, 1, "1", "true", "yes")
@@ -130,12 +177,20 @@ _ORDER = (
 )  # fmt: skip
 
 
-def settings(cell: Cell, names: Iterable[str] = _ORDER) -> str:
-    """The named settings that the cell has, in a fixed order: "4 KiB, iodepth 8, 2 jobs, io_uring"."""
-    wanted = set(names)
+def settings(cell: Cell, names: Iterable[str] | None = None) -> str:
+    """The named settings that the cell has, in a fixed order: "4 KiB, iodepth 8, 2 jobs, io_uring".
+
+    Without names those that are always worth a word, and the target's options: which knob it was.
+    """
+    wanted = {*_ORDER, *target_options(cell)} if names is None else set(names)
     ordered = [name for name in _ORDER if name in wanted] + sorted(wanted - set(_ORDER))
     words = [setting(name, cell[name]) for name in ordered if name in cell]
     return ", ".join(dict.fromkeys(words))  # the target "nfs" by the ioengine "nfs"
+
+
+def target_options(cell: Cell) -> list[str]:
+    """The settings of a cell that are options of its target: mount and format options that were an axis."""
+    return [name for name in cell if name.startswith(TARGET_OPTION)]
 
 
 def listed(words: Iterable[str]) -> str:

@@ -22,7 +22,12 @@ COMMANDS = {
     "show": "Show a run in the terminal.",
     "export": "Write a run's cells as Parquet, CSV or JSON.",
     "import": "Read other tools' results: fio JSON, bench-fio trees, grids, perftest.",
+    "predict": "Predict what a cluster should reach from the baselines of its parts.",
+    "simulate": "Simulate a cluster that nobody has here, from its description.",
     "lab": "Bring up filesystems to measure, and take them down again.",
+    "posix": "How far a filesystem keeps to POSIX, case by case (pjdfstest).",
+    "mdtest": "Metadata rates with mdtest's options, and its table.",
+    "consistency": "Whether one client sees what another did: at once, how late, never, or lost.",
     "doctor": "What this machine can and cannot measure, and why.",
     "schema": "Print the JSON schema of campaigns.",
 }

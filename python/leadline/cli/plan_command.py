@@ -21,6 +21,7 @@ def command(
     from leadline.cli.choosing import choose
     from leadline.cli.progress import describe
     from leadline.cli.sounding import check_engines
+    from leadline.plan.assumptions import ASSUMED_OPERATIONS_PER_SECOND
     from leadline.plan.forecast import forecast, kinds
     from leadline.spec.units import format_duration
 
@@ -45,5 +46,10 @@ def command(
     click.echo(
         "Time of size-bound steps assumes 400 MB/s; writes of time-bound cells come on top of the bytes."
     )
+    if total.operations:
+        click.echo(
+            f"Metadata: {total.operations:,} operations, {total.inodes:,} inodes at most at one time; "
+            f"their time assumes {ASSUMED_OPERATIONS_PER_SECOND:,.0f} operations a second, targets do from a tenth to fifty times that."
+        )
     for effect in sounding.scale_effects:
         click.echo(f"Scaled by {sounding.scale}: {effect}")

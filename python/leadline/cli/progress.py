@@ -22,9 +22,9 @@ from leadline.plan.planner import FixedPlan
 from leadline.plan.steps import Step
 from leadline.run.conductor import Watcher
 from leadline.run.seams import Now
-from leadline.spec.settings import SETTINGS
+from leadline.spec.settings import is_of_site
 from leadline.spec.units import format_duration, format_size
-from leadline.store.records import Cell, Scalar, Status, StepKind, StepRecord
+from leadline.store.records import Cell, Direction, Scalar, Status, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
 
 SHOWN_STEPS = 8
@@ -183,6 +183,10 @@ def describe(kind: StepKind, cell: Cell) -> str:
     if kind is StepKind.LAYOUT:
         each = f"{cell['numjobs']} x {cell['nrfiles']} x {format_size(int(cell['filesize']))}"
         return f"laying out files: {each}" + (f" on {cell['clients']} clients" if "clients" in cell else "")
+    if "naming" in cell:
+        return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(
+            [*_metadata_words(cell), *_site_words(cell)]
+        )
     # A user's own job file may say what no setting holds, e.g. a range of block sizes.
     block = format_size(int(cell["block_size"])) if "block_size" in cell else str(cell.get("fio.bs", ""))
     words = [
@@ -192,12 +196,25 @@ def describe(kind: StepKind, cell: Cell) -> str:
     ]
     words += [f"{cell['rate']:g}/s offered"] if "rate" in cell else []
     words.append(str(cell["ioengine"]))
-    words += [
-        wording.setting(name, value)
-        for name, value in cell.items()
-        if name == "clients" or name.startswith("target.") or (name in SETTINGS and SETTINGS[name].site)
+    return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join([*words, *_site_words(cell)])
+
+
+def _metadata_words(cell: Cell) -> list[str]:
+    items = cell.get("items_per_directory", cell.get("items_per_rank"))
+    each = "directory" if "items_per_directory" in cell else "rank"
+    ranks = "1 rank" if cell["numjobs"] == 1 else f"{cell['numjobs']} ranks"
+    depth = f" at iodepth {cell['iodepth']}" if cell["driver"] == "io_uring" else ""
+    return [
+        f"metadata, depth {cell['depth']} x {cell['branching_factor']}, {items:,} items a {each}",
+        ranks,
+        f"{cell['driver']}{depth}, {str(cell['naming']).replace('_', ' ')}",
     ]
-    return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(words)
+
+
+def _site_words(cell: Cell) -> list[str]:
+    return [
+        wording.setting(name, value) for name, value in cell.items() if name == "clients" or is_of_site(name)
+    ]
 
 
 def _jobs(count: Scalar) -> str:
@@ -221,9 +238,22 @@ def _result_words(record: StepRecord) -> str:
     seconds = max((each.runtime_ns for each in record.measurements), default=0) / 1e9
     if not seconds:
         return "done"
+    if "naming" in record.cell:
+        return _rate_words(record)
     moved = sum(each.size_bytes for each in record.measurements) / seconds
     operations = sum(each.operations for each in record.measurements)
     mean_ns = sum(each.latency.mean_ns * each.operations for each in record.measurements) / max(operations, 1)
     return (
         f"{wording.bandwidth(moved)}, {wording.iops(operations / seconds)}, {wording.latency(mean_ns)} mean"
     )
+
+
+def _rate_words(record: StepRecord) -> str:
+    """Of the phases that people look at first, as mdtest counts: until the last rank was done."""
+    rates = []
+    for operation in (Direction.FILE_CREATE, Direction.FILE_STAT, Direction.FILE_REMOVE):
+        parts = [each for each in record.measurements if each.direction is operation]
+        seconds = max((each.runtime_ns for each in parts), default=0) / 1e9
+        if seconds:
+            rates.append(f"{operation} {sum(each.operations for each in parts) / seconds:,.0f}/s")
+    return ", ".join(rates) or "done"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from types import MappingProxyType
 
 from leadline.errors import UserError
+from leadline.plan.scaling import Scaling
 from leadline.plan.steps import Layout
 from leadline.spec.campaign import Experiment
 from leadline.spec.settings import EXPERIMENT_AXES, SETTINGS
@@ -22,40 +22,25 @@ _ELSEWHERE = ("directory", "filename_format", "opendir", "read_iolog", "replay_r
 """fio(1): options that put the files elsewhere, or under names by which the layout would not find them."""
 
 
-@dataclass
-class Scaling:
-    """The scale asked for, and in words what it changed (the report repeats them)."""
-
-    scale: Fraction = Fraction(1)
-    effects: list[str] = field(default_factory=list)
-
-    def apply(self, cell: dict[str, Scalar]) -> dict[str, Scalar]:
-        """Scales the bytes of a job, never a file below one block: then there are fewer files instead."""
-        if self.scale == 1:
-            return cell
-        block, files = int(cell["block_size"]), int(cell["nrfiles"])
-        if "filesize" in cell:
-            filesize = int(cell["filesize"])
-            scaled_file = max(block, _blocks(filesize * self.scale, block)) if filesize > block else filesize
-            self._note("file size", filesize, scaled_file)
-            return {**cell, "filesize": scaled_file}
-        size = int(cell["size"])
-        scaled = max(block, _blocks(size * self.scale, block))
-        kept_files = max(1, min(files, scaled // block))
-        self._note("size a job", size, scaled)
-        if kept_files < files:
-            self._say(
-                f"{files} files a job became {kept_files}, so that each still holds one block of {format_size(block)}"
-            )
-        return {**cell, "size": scaled, "nrfiles": kept_files}
-
-    def _note(self, what: str, before: int, after: int) -> None:
-        if before != after:
-            self._say(f"{what} {format_size(before)} became {format_size(after)}")
-
-    def _say(self, sentence: str) -> None:
-        if sentence not in self.effects:
-            self.effects.append(sentence)
+def scaled(cell: dict[str, Scalar], scaling: Scaling) -> dict[str, Scalar]:
+    """The bytes of a job, never a file below one block: then there are fewer files instead."""
+    if scaling.scale == 1:
+        return cell
+    block, files = int(cell["block_size"]), int(cell["nrfiles"])
+    if "filesize" in cell:
+        filesize = int(cell["filesize"])
+        scaled_file = max(block, _blocks(filesize * scaling.scale, block)) if filesize > block else filesize
+        scaling.note("file size", format_size(filesize), format_size(scaled_file))
+        return {**cell, "filesize": scaled_file}
+    size = int(cell["size"])
+    scaled_size = max(block, _blocks(size * scaling.scale, block))
+    kept_files = max(1, min(files, scaled_size // block))
+    scaling.note("size a job", format_size(size), format_size(scaled_size))
+    if kept_files < files:
+        scaling.say(
+            f"{files} files a job became {kept_files}, so that each still holds one block of {format_size(block)}"
+        )
+    return {**cell, "size": scaled_size, "nrfiles": kept_files}
 
 
 def _blocks(size_bytes: Fraction, block_bytes: int) -> int:
@@ -71,7 +56,9 @@ def expand(
 
     `overrides` are axes that a target has in place of the experiment's.
     """
-    axes = {name: values for name in EXPERIMENT_AXES if (values := getattr(experiment, name)) is not None}
+    axes = {
+        name: values for name in EXPERIMENT_AXES if (values := getattr(experiment, name, None)) is not None
+    }
     axes |= overrides
     axes |= {
         f"fio.{name}": tuple(value) if isinstance(value, list) else (value,)
@@ -84,7 +71,7 @@ def expand(
         for name, tests in _NEEDS_MIX.items():
             if cell["rw"] not in tests:
                 cell.pop(name, None)
-        cell = scaling.apply(cell)
+        cell = scaled(cell, scaling)
         _check(cell, experiment.name)
         identity = tuple(sorted(cell.items(), key=lambda item: item[0]))
         if identity not in seen:  # a mix axis multiplies only the mixed tests
@@ -94,7 +81,7 @@ def expand(
 
 def _fixed(experiment: Experiment) -> Iterator[tuple[str, Scalar]]:
     for setting in SETTINGS.values():
-        if not setting.axis:
+        if not setting.axis and hasattr(experiment, setting.name):
             yield setting.name, getattr(experiment, setting.name)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from leadline.plan.metadata import Shape
 from leadline.plan.steps import Step
 from leadline.store.records import StepKind
 
@@ -22,9 +23,13 @@ class Forecast:
     cells: int
     seconds: float
     space_bytes: int
-    """The largest layout: files of one shape are removed before those of the next are written."""
+    """The largest layout or tree: files of one shape are removed before those of the next are written."""
     written_bytes: int
     """By layouts and size-bound writes."""
+    inodes: int = 0
+    """Of the largest tree of a cell on metadata."""
+    operations: int = 0
+    """Of all cells on metadata."""
 
 
 def forecast(steps: Sequence[Step]) -> Forecast:
@@ -32,16 +37,23 @@ def forecast(steps: Sequence[Step]) -> Forecast:
     cells = {
         (step.experiment, tuple(sorted(step.cell.items()))) for step in steps if step.kind is StepKind.CELL
     }
+    shapes = [Shape.of(step.cell) for step in steps if step.files == "tree"]
     writing = [step for step in steps if step.expected_bytes and "write" in str(step.cell.get("rw", ""))]
     return Forecast(
         steps=len(steps),
         cells=len(cells),
         seconds=sum(step.expected_seconds for step in steps) + ASSUMED_BRING_UP_SECONDS * bring_ups(steps),
-        space_bytes=max(
-            (max(step.site.size_bytes, step.layout.total_bytes) for step in steps if step.layout), default=0
-        ),
+        space_bytes=max((_space_bytes(step) for step in steps), default=0),
         written_bytes=sum(step.expected_bytes or 0 for step in writing),
+        inodes=max((shape.inodes for shape in shapes), default=0),
+        operations=sum(shape.operations for shape in shapes),
     )
+
+
+def _space_bytes(step: Step) -> int:
+    if step.files == "tree":
+        return max(step.site.size_bytes, Shape.of(step.cell).space_bytes(bool(step.site.target)))
+    return max(step.site.size_bytes, step.layout.total_bytes) if step.layout else 0
 
 
 def bring_ups(steps: Sequence[Step]) -> int:

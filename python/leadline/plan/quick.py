@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leadline.errors import UserError
-from leadline.plan.design import ASSUMED_BYTES_PER_SECOND, BASELINE_SECONDS, STEP_OVERHEAD_SECONDS
+from leadline.plan.assumptions import ASSUMED_BYTES_PER_SECOND, STEP_OVERHEAD_SECONDS
+from leadline.plan.baselines import BASELINE_SECONDS
 from leadline.spec.campaign import Campaign, Experiment
 
 LONGEST_WINDOW_SECONDS = 15.0

@@ -13,7 +13,9 @@ from itertools import product
 from typing import Any
 
 from leadline.errors import UserError
-from leadline.spec.campaign import Campaign, FioValue, Target
+from leadline.spec.campaign import Campaign, Target
+from leadline.spec.settings import TARGET_OPTION
+from leadline.spec.values import FioValue
 from leadline.store.records import Cell, Scalar
 
 
@@ -108,7 +110,7 @@ def _sites(target: Target, conditions: Conditions) -> Iterator[tuple[Site, dict[
     for storage_nodes, values in product(nodes, product(*axes.values())):
         chosen = dict(zip(axes, values, strict=True))
         settings: dict[str, Scalar] = {
-            f"target.{name}": value for name, value in chosen.items() if len(axes[name]) > 1
+            f"{TARGET_OPTION}{name}": value for name, value in chosen.items() if len(axes[name]) > 1
         }
         if storage_nodes is not None:
             settings["storage_nodes"] = storage_nodes

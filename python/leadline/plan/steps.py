@@ -9,9 +9,10 @@ from typing import Any, Literal
 from leadline.plan.sites import THE_DIRECTORY, Site
 from leadline.store.records import Cell, StepKind
 
-Files = Literal["none", "reuse", "fresh", "own"]
+Files = Literal["none", "reuse", "fresh", "own", "tree"]
 """none: the step touches no files; reuse: the layout must be there; fresh: starts from no files and leaves them for
-later reads; own: the workload names its own files (a user's job file)."""
+later reads; own: the workload names its own files (a user's job file); tree: it makes and removes its own, in a folder that all
+clients share."""
 
 
 @dataclass(frozen=True)

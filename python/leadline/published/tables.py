@@ -6,7 +6,8 @@ Facts with a citation. Nothing here was measured by leadline or enters its resul
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -52,6 +53,12 @@ class PublishedTable:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
     """As many values as columns; None where the source states nothing."""
+    campaign: str | None = None
+    """The ready-made campaign that measures the same: its reports show the table without being asked."""
+    experiment: str | None = None
+    """Of that campaign."""
+    shape: Mapping[str, int] = field(default_factory=dict)
+    """Settings of cells that did the same work, apart from how much of it: their figures stand beside it."""
 
 
 @cache
@@ -62,6 +69,11 @@ def published_tables() -> tuple[PublishedTable, ...]:
         (file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name
     )
     return tuple(_table(json.loads(file.read_text(encoding="utf-8"))) for file in files)
+
+
+def tables_of_campaign(name: str) -> tuple[PublishedTable, ...]:
+    """Those that a report of this ready-made campaign shows by itself."""
+    return tuple(published for published in published_tables() if published.campaign == name)
 
 
 def table(name: str) -> PublishedTable:
@@ -82,4 +94,7 @@ def _table(document: dict[str, Any]) -> PublishedTable:
         note=document["note"],
         columns=tuple(Column(**column) for column in document["columns"]),
         rows=tuple(tuple(row) for row in document["rows"]),
+        campaign=document.get("campaign"),
+        experiment=document.get("experiment"),
+        shape=document.get("shape", {}),
     )

@@ -23,11 +23,13 @@ FIGURE_METRICS = ("bandwidth", "p99")
 def write_report(results: Sequence[Results], path: Path, beside: Sequence[PublishedTable] = ()) -> Path:
     """Writes everything about these runs as one HTML file that needs no network; several runs share each picture.
 
-    `beside` are published tables to lay beside them, cited and in grey.
+    `beside` are published tables to lay beside them, cited and in grey; ready-made campaigns bring their own.
     """
+    from leadline.report.metadata_trees import tables_of
     from leadline.report.page import page
 
-    return write_whole(path, page(results, beside))
+    tables = {table.name: table for table in (*beside, *tables_of(results))}
+    return write_whole(path, page(results, list(tables.values())))
 
 
 def write_figures(

@@ -24,6 +24,9 @@ unit is in the key), `command`, and `metrics`: by name `value`, `low`, `high` (9
 `n`, `method`, `valid`, `unit`, where unit is "bytes/s" for bandwidth, "1/s" for iops and "ns" for latencies. Cells of several
 clients also hold `clients` (list of `name`, `metrics` without `valid`, `operations`, `size_bytes`, `begin_ns`, `end_ns`) and `together`
 (first-done, last-done and common-window rates, `overlap_share` ...), cells of a lab's hosts `hosts` (what their NICs carried).
+`failed` counts failed operations by errno. Cells of metadata hold `phase` (`way`, `planned`, `first_done_per_second`,
+`last_done_per_second`, `requests`, `requests_per_operation`); a metric with `ends` has a trend: first and last repeat, no mean.
+Curves of metadata have `peak_per_second` in place of `peak_bytes_per_second`.
 """
 
 from __future__ import annotations
@@ -34,11 +37,21 @@ from typing import Any
 
 from leadline import __version__
 from leadline.analyse.participants import ClientResult
-from leadline.analyse.results import CellResult, Curve, FailedCell, Ranking, Reference, Results, Site
+from leadline.analyse.results import (
+    CellResult,
+    Curve,
+    Estimate,
+    FailedCell,
+    Ranking,
+    Reference,
+    Results,
+    Site,
+)
 from leadline.report import wording
 from leadline.report.cell_numbers import CellNumbers
 
 FORMAT = 1
+PEAKS = {"bandwidth": "peak_bytes_per_second", "iops": "peak_per_second"}
 UNITS = {"bandwidth": "bytes/s", "rate": "1/s", "latency": "ns"}
 
 
@@ -106,14 +119,14 @@ def cell_entry(cell: CellResult) -> dict[str, Any]:
         "clients": [client_entry(client) for client in cell.clients],
         "together": cell.together and asdict(cell.together),
         "hosts": [asdict(use) for use in cell.hosts],
+        "failed": dict(cell.failed),
+        "phase": cell.phase and asdict(cell.phase),
     }
 
 
 def client_entry(client: ClientResult) -> dict[str, Any]:
     """One client's own figures."""
-    metrics = {
-        name: {**asdict(one), "unit": UNITS[wording.scale_of(name)]} for name, one in client.metrics.items()
-    }
+    metrics = {name: client_metric(name, one) for name, one in client.metrics.items()}
     return {
         "name": client.name,
         "metrics": metrics,
@@ -122,6 +135,12 @@ def client_entry(client: ClientResult) -> dict[str, Any]:
         "begin_ns": client.begin_ns,
         "end_ns": client.end_ns,
     }
+
+
+def client_metric(name: str, one: Estimate) -> dict[str, Any]:
+    """A figure of one client."""
+    known = {field: value for field, value in asdict(one).items() if field != "ends"}
+    return {**known, "unit": UNITS[wording.scale_of(name)]}
 
 
 def ranking_entry(ranking: Ranking, numbers: CellNumbers) -> dict[str, Any]:
@@ -163,6 +182,7 @@ def metric_entries(cell: CellResult) -> Mapping[str, dict[str, Any]]:
             "method": one.method,
             "valid": cell.valid(name),
             "unit": UNITS[wording.scale_of(name)],
+            **({"ends": list(one.ends)} if one.ends else {}),
         }
         for name, one in cell.metrics.items()
     }
@@ -191,7 +211,7 @@ def curve_entry(curve: Curve, numbers: CellNumbers) -> dict[str, Any]:
         "cells": [numbers[cell] for cell in curve.cells],
         "saturation": found
         and {
-            "peak_bytes_per_second": found.peak,
+            PEAKS[curve.throughput_metric]: found.peak,
             "peak_load": found.peak_load,
             "onset_load": found.onset_load,
             "knee_load": found.knee_load,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leadline.analyse.results import METRICS, CellResult, Results
+from leadline.analyse.wording import failures
 from leadline.errors import UserError
 from leadline.report import as_json
 from leadline.store.records import Scalar
@@ -58,6 +59,8 @@ def _row(cell: CellResult) -> dict[str, Scalar | None]:
             row |= {unit: estimate.value, f"{unit}_low": estimate.low, f"{unit}_high": estimate.high}
             row |= {f"{name}_n": estimate.n, f"{name}_valid": cell.valid(name)}
     row |= _of_clients(cell)
+    row |= {"failed": sum(cell.failed.values()), "failed_by_errno": failures(cell.failed)}
+    row |= _of_phase(cell)
     row["verdicts"] = "; ".join(str(verdict.name) for verdict in cell.verdicts) or "valid"
     row["evidence"] = "; ".join(verdict.evidence for verdict in cell.verdicts)
     return row | dict(cell.resources) | {"command": cell.command}
@@ -73,6 +76,22 @@ def _of_clients(cell: CellResult) -> dict[str, Scalar | None]:
         "common_window_bytes_per_second": cell.together.common_bytes_per_second,
         "common_window_ns": cell.together.common_ns,
         "overlap_share": cell.together.overlap_share,
+    }
+
+
+def _of_phase(cell: CellResult) -> dict[str, Scalar | None]:
+    """Which operation of metadata it was, and what stands beside its rate; with a trend the first repeat, as the last is the value."""
+    if cell.phase is None:
+        return {}
+    rate = cell.rate
+    return {
+        "operation": str(cell.direction),
+        "way": cell.phase.way,
+        "planned": cell.phase.planned,
+        "first_done_per_second": cell.phase.first_done_per_second,
+        "last_done_per_second": cell.phase.last_done_per_second,
+        "requests_per_operation": cell.phase.fewest_requests and cell.phase.fewest_requests[0],
+        "first_repeat_per_second": rate.ends[0] if rate and rate.ends else None,
     }
 
 

@@ -24,6 +24,7 @@ from leadline.published.tables import PublishedTable
 from leadline.report import environment, wording
 from leadline.report.figures.depth import Depth, Layer, depth_charts
 from leadline.report.glossary import GLOSSARY, VERDICTS
+from leadline.report.metadata import trees
 from leadline.report.payload import embedded, payload
 from leadline.report.standings import boards
 
@@ -35,6 +36,7 @@ SCRIPTS = (
     "surface.js",
     "sections.js",
     "clients.js",
+    "metadata.js",
     "page.js",
 )
 ANSWERS_SHOWN = 2
@@ -55,7 +57,7 @@ QUESTIONS = (
 def page(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> str:
     """The whole file as text."""
     template = templates().get_template("page.html.j2")
-    data_type, data = stored_data(results)
+    data_type, data = stored_data(results, beside)
     return template.render(
         version=__version__,
         title=" and ".join(one.label for one in results) or "no runs",
@@ -63,6 +65,7 @@ def page(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> s
         several=len(results) > 1,
         answers=[(one, answers_by_question(one)) for one in results],
         boards=boards(results),
+        trees=trees(results, beside),
         has_participants=any(cell.clients or cell.hosts for one in results for cell in one.cells),
         depths=[(depth, bars(depth)) for depth in depth_charts(results)],
         reasons={one.label: reasons(one.failed) for one in results},
@@ -99,9 +102,9 @@ def library() -> str:
     return packed((resources.files("leadline.report") / "vendor" / "plotly-gl3d.min.js").read_bytes())
 
 
-def stored_data(results: Sequence[Results]) -> tuple[str, str]:
+def stored_data(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> tuple[str, str]:
     """(type of the script element, its text): plain JSON that anybody can read, packed where it would grow too large."""
-    text = embedded(payload(results))
+    text = embedded(payload(results, beside))
     return ("application/json", text) if len(text) <= PLAIN_SIZE else ("text/plain", packed(text.encode()))
 
 

@@ -12,24 +12,26 @@ from typing import Any
 
 from leadline.analyse.comparisons import compare_runs
 from leadline.analyse.results import METRICS, CellResult, Comparison, Estimate, Results
+from leadline.published.tables import PublishedTable
 from leadline.report import wording
 from leadline.report.cell_numbers import CellNumbers
 from leadline.report.columns import Column, column, dictionary, rounded, texts
 from leadline.report.figures.curves import test_limits, throughput_charts
-from leadline.report.figures.figure import Axis, Chart, Line, Surface, metrics_present
+from leadline.report.figures.figure import Axis, Chart, Line, PublishedLine, Surface, metrics_present
 from leadline.report.figures.percentiles import percentile_charts
+from leadline.report.figures.scaling import scaling_charts
 from leadline.report.figures.surfaces import surfaces
 from leadline.report.participants import participant_entries
 
 FORMAT = 1
-COMPARED = ("bandwidth", "mean", "p99")
-"""Metrics whose ratios the page shows: more columns would not be read."""
+COMPARED = ("bandwidth", "iops", "mean", "p99")
+"""Metrics whose ratios the page shows, IOPS where they are the throughput: more columns would not be read."""
 STORED = {"bandwidth": ("MiB/s", 2.0**20), "rate": ("IOPS", 1.0), "latency": ("us", 1e3)}
 """Scale -> unit of the stored columns and its size in the base unit."""
 
 
-def payload(results: Sequence[Results]) -> dict[str, Any]:
-    """Everything the page's script needs, JSON-ready."""
+def payload(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> dict[str, Any]:
+    """Everything the page's script needs, JSON-ready; published tables go into figures of the same operations."""
     cells = [cell for one in results for cell in one.cells]
     numbers = CellNumbers(cells)
     curve_charts, tail_charts = throughput_charts(results), percentile_charts(results)
@@ -49,6 +51,7 @@ def payload(results: Sequence[Results]) -> dict[str, Any]:
         "throughput": [chart_entry(chart, lines_before) for chart, lines_before in counted(curve_charts)],
         "percentiles": [percentile_entry(chart, numbers) for chart in tail_charts],
         "limits": limit_entries(results),
+        "scaling": [scaling_entry(chart, numbers) for chart in scaling_charts(results, beside)],
         "surfaces": [surface_entry(surface, numbers) for surface in surfaces(results)],
         "comparisons": comparison_columns(compared(results), numbers),
         "failed": failed_columns(results),
@@ -73,7 +76,7 @@ def metric_columns(name: str, cells: Sequence[CellResult]) -> dict[str, Any]:
     estimates = [cell.metrics.get(name) for cell in cells]
     return {
         "name": name,
-        "label": wording.METRIC_LABELS[name],
+        "label": wording.label_among(name, cells),
         "scale": scale,
         "unit": unit,
         "size": size,
@@ -113,6 +116,9 @@ def fact_columns(cells: Sequence[CellResult]) -> dict[str, Column]:
         "run": column([cell.run for cell in cells]),
         "experiment": column([cell.experiment for cell in cells]),
         "test": column([cell.test for cell in cells]),
+        "operation": column([str(cell.direction) if cell.direction.is_phase else "" for cell in cells]),
+        "throughput": column([cell.throughput_metric for cell in cells]),
+        "failed": column([sum(cell.failed.values()) for cell in cells]),
         "repeats": column([cell.repeats for cell in cells]),
         "concurrency": column([cell.concurrency for cell in cells]),
         "effective_concurrency": column([rounded(cell.effective_concurrency) for cell in cells]),
@@ -203,7 +209,26 @@ def chart_entry(chart: Chart, lines_before: int) -> dict[str, Any]:
         "from": lines_before,
         "to": lines_before + len(chart.lines),
         "log": chart.y.logarithmic,
+        "metric": chart.y.channel,
     }
+
+
+def scaling_entry(chart: Chart, numbers: CellNumbers) -> dict[str, Any]:
+    """Rates of all operations over one load axis, and published ones beside."""
+    return {
+        "keys": list(chart.keys.values()),
+        "x": chart.x.label,
+        "lines": [
+            [line.label, line.style, *curve_entry(line, list(cells_of(line, numbers)))]
+            for line in chart.lines
+        ],
+        "published": [published_entry(line) for line in chart.published],
+    }
+
+
+def published_entry(line: PublishedLine) -> list[Any]:
+    """Label, style, loads, operations a second."""
+    return [line.label, line.style, list(line.loads), [rounded(value) for value in line.values]]
 
 
 def percentile_entry(chart: Chart, numbers: CellNumbers) -> dict[str, Any]:
@@ -219,7 +244,8 @@ def percentile_entry(chart: Chart, numbers: CellNumbers) -> dict[str, Any]:
 
 def limit_entries(results: Sequence[Results]) -> dict[str, list[list[Any]]]:
     """Test -> dashed lines, in bytes per second."""
-    tests = {curve.test for one in results for curve in one.curves}
+    curves = [curve for one in results for curve in one.curves]
+    tests = {curve.test for curve in curves if curve.throughput_metric == "bandwidth"}
     return {
         test: [[limit.label, limit.value] for limit in test_limits(results, test)] for test in sorted(tests)
     }
@@ -246,12 +272,12 @@ def comparison_columns(pairs: Sequence[Comparison], numbers: CellNumbers) -> dic
     ratios = {
         name: {
             side: column(
-                [rounded(getattr(pair.ratios[name], side)) if name in pair.ratios else None for pair in pairs]
+                [rounded(getattr(pair.ratios[name], side)) if is_told(pair, name) else None for pair in pairs]
             )
             for side in ("value", "low", "high")
         }
         for name in COMPARED
-        if any(name in pair.ratios for pair in pairs)
+        if any(is_told(pair, name) for pair in pairs)
     }
     return {
         "axis": column([pair.axis for pair in pairs]),
@@ -261,6 +287,11 @@ def comparison_columns(pairs: Sequence[Comparison], numbers: CellNumbers) -> dic
         "differs": column([pair.differs for pair in pairs]),
         "ratios": ratios,
     }
+
+
+def is_told(pair: Comparison, name: str) -> bool:
+    """Whether the page shows this ratio: of two throughputs the one that the cell is known by."""
+    return name in pair.ratios and (name != "iops" or pair.left.throughput_metric == "iops")
 
 
 def failed_columns(results: Sequence[Results]) -> dict[str, Any]:

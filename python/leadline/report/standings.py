@@ -12,6 +12,8 @@ from leadline.report import wording
 
 SERIES = 7
 """Colours in templates/page.css."""
+BESIDE = {"bandwidth": "iops", "iops": "p50"}
+"""Throughput -> what stands beside it."""
 _AT = ("block_size", "iodepth", "numjobs", "clients", "storage_nodes", "ioengine")
 
 
@@ -42,6 +44,8 @@ class Board:
 
     run: str
     title: str
+    heads: tuple[str, str]
+    """Of the bars' figure and of the one beside it."""
     rows: tuple[Row, ...]
     absent: tuple[tuple[str, str], ...]
 
@@ -53,22 +57,25 @@ def boards(results: Sequence[Results]) -> list[Board]:
 
 def board(ranking: Ranking, varying: Set[str]) -> Board:
     """One ranking; its bars share one axis from zero that holds every interval. What never varies is not repeated."""
-    bandwidths = [standing.cell.metrics["bandwidth"] for standing in ranking.standings]
-    longest = max(max(one.value, one.high or 0.0) for one in bandwidths)
+    cells = [standing.cell for standing in ranking.standings]
+    rates = [cell.rate for cell in cells if cell.rate is not None]
+    longest = max(max(one.value, one.high or 0.0) for one in rates)
+    metric = cells[0].throughput_metric
+    heads = wording.label_among(metric, cells), wording.METRIC_LABELS[BESIDE[metric]].removesuffix(" latency")
     title = ", ".join(filter(None, (ranking.test, ranking.label)))
     styles = {name: at for at, name in enumerate(sorted(standing.target for standing in ranking.standings))}
     rows = tuple(
         row(standing, styles[standing.target] % SERIES + 1, longest, varying)
         for standing in ranking.standings
     )
-    return Board(ranking.run, title, rows, ranking.absent)
+    return Board(ranking.run, title, heads, rows, ranking.absent)
 
 
 def row(standing: Standing, style: int, longest: float, varying: Set[str]) -> Row:
     """One bar; its figure in its own unit, since targets may be worlds apart."""
-    cell, found = standing.cell, standing.cell.metrics["bandwidth"]
-    unit = wording.unit_for("bandwidth", [found.value])
-    spoiled = cell.spoiled("bandwidth")
+    cell, metric = standing.cell, standing.cell.throughput_metric
+    found, spoiled = cell.metrics[metric], cell.spoiled(metric)
+    unit = wording.unit_for(wording.scale_among(metric, [cell]), [found.value])
     low, high = found.low, found.high
     known = low is not None and high is not None
     return Row(
@@ -85,7 +92,7 @@ def row(standing: Standing, style: int, longest: float, varying: Set[str]) -> Ro
         reach=f"{100 * ((high or 0.0) - (low or 0.0)) / longest:.2f}" if known else "0",
         share=share_of_best(standing),
         share_interval=interval_of_share(standing),
-        rate=measured(standing, "iops").removesuffix(" IOPS"),
+        rate=measured(standing, BESIDE[metric]).removesuffix(" IOPS"),
         tail=measured(standing, "p99"),
         settings=settings(cell.cell, [name for name in _AT if name in varying]),
         doubts=listed(dict.fromkeys(str(verdict.name) for verdict in spoiled)),
@@ -95,7 +102,7 @@ def row(standing: Standing, style: int, longest: float, varying: Set[str]) -> Ro
 
 def share_of_best(standing: Standing) -> str:
     """Percent of the best target; nothing for a figure that is not valid."""
-    if not standing.cell.valid("bandwidth"):
+    if not standing.cell.valid(standing.cell.throughput_metric):
         return ""
     return "best" if standing.ratio is None else percent(standing.ratio.value)
 
@@ -103,7 +110,7 @@ def share_of_best(standing: Standing) -> str:
 def interval_of_share(standing: Standing) -> str:
     """Its ends; empty where the share is not shown or has none."""
     ratio = standing.ratio
-    if ratio is None or ratio.low is None or ratio.high is None or not standing.cell.valid("bandwidth"):
+    if ratio is None or ratio.low is None or ratio.high is None or not share_of_best(standing):
         return ""
     return f"{percent(ratio.low)} to {percent(ratio.high)}"
 

@@ -15,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from leadline.analyse.results import CellResult, Results
+from leadline.analyse.wording import digits
 from leadline.report import environment, wording
-from leadline.report.figures.depth import best_cell, tests_of
+from leadline.report.figures.depth import best_cell, phases_of, tests_of
 from leadline.report.figures.figure import metrics_present
 from leadline.report.page import QUESTIONS
 
@@ -24,12 +25,24 @@ ROWS = 32
 """More cells than this are summed up by test."""
 ANSWERS_SHOWN = 4
 EXPERIMENT = "experiment"
+OPTIONS = "options"
+"""A column for all options of targets together: they are as many as the knobs that were turned, and each row has few."""
 SETTINGS_AT_MOST = 5
+LOADS_AT_MOST = 3
+"""Of metadata, whose tests have longer names."""
+TEST_WIDTH = 16
+IN_TEST = ("naming", "driver")
+"""Settings that the test of metadata names already."""
 WIDEST_SETTING = 15
+WIDEST_OPTION = 11
 METRICS_SHOWN = ("bandwidth", "iops", "mean", "p99")
 METRICS_IN_NARROW = ("bandwidth", "p99")
+RATES_IN_NARROW = ("iops",)
+"""Where no bytes moved."""
 NARROW = 100
 """Below this many characters a line, fewer metrics are shown so that settings and verdicts stay readable."""
+NARROWEST = 70
+"""Below this a single one."""
 
 
 def show_all(results: Sequence[Results], console: Console, report: Path | None) -> None:
@@ -86,7 +99,8 @@ def cell_table(one: Results, metrics: Sequence[str]) -> Table:
     """Every cell with its verdicts."""
     table, names = empty_table(one, metrics, [], "Cells"), shown_settings(one)
     for cell in one.cells:
-        table.add_row(*(Text(text) for text in row(cell, names, metrics)), verdict_text(cell))
+        fields = (*row(cell, names, metrics), *failed_field(one, cell))
+        table.add_row(*(Text(text) for text in fields), verdict_text(cell))
     return table
 
 
@@ -94,20 +108,23 @@ def best_table(one: Results, metrics: Sequence[str]) -> Table:
     """The best valid cell a test, with how many cells there are and how many of them are valid throughout."""
     further = ["valid"] if len(metrics) > len(METRICS_IN_NARROW) else []
     table, names = empty_table(one, metrics, further, "Best cell of each test"), shown_settings(one)
-    for test in tests_of(one):
+    for test in (*tests_of(one), *phases_of(one)):
         cells = [cell for cell in one.cells if cell.test == test]
-        best = best_cell([cell for cell in cells if cell.valid("bandwidth")], "bandwidth")
-        chosen = (
-            best
-            or best_cell([cell for cell in cells if "bandwidth" in cell.metrics], "bandwidth")
-            or cells[0]
-        )
+        chosen = best_of(cells)
         valid = sum(not cell.verdicts for cell in cells)
         counted = [f"{valid} of {len(cells)}"] if further else []
         table.add_row(
-            *(Text(text) for text in (*row(chosen, names, metrics), *counted)), verdict_text(chosen)
+            *(Text(text) for text in (*row(chosen, names, metrics), *failed_field(one, chosen), *counted)),
+            verdict_text(chosen),
         )
     return table
+
+
+def best_of(cells: Sequence[CellResult]) -> CellResult:
+    """The valid cell with the highest throughput, else the best doubtful one, else any."""
+    metric = next((cell.throughput_metric for cell in cells if cell.rate is not None), "bandwidth")
+    valid = best_cell([cell for cell in cells if cell.valid(metric)], metric)
+    return valid or best_cell([cell for cell in cells if metric in cell.metrics], metric) or cells[0]
 
 
 def empty_table(one: Results, metrics: Sequence[str], further: Sequence[str], title: str) -> Table:
@@ -118,13 +135,20 @@ def empty_table(one: Results, metrics: Sequence[str], further: Sequence[str], ti
         box=None,
         pad_edge=False,
     )
-    table.add_column("test", no_wrap=True)
+    if phases_of(one):
+        table.add_column("test", min_width=TEST_WIDTH, overflow="fold")
+    else:
+        table.add_column("test", no_wrap=True)
     for name in shown_settings(one):
-        table.add_column(wording.setting_label(name), no_wrap=True, max_width=WIDEST_SETTING)
+        folds = name == OPTIONS  # a word a line: names of options are long
+        widest = WIDEST_OPTION if folds else WIDEST_SETTING
+        table.add_column(wording.setting_label(name), no_wrap=not folds, max_width=widest)
     for metric in metrics:
         table.add_column(
-            wording.METRIC_LABELS[metric].removesuffix(" latency"), justify="right", no_wrap=True
+            wording.label_among(metric, one.cells).removesuffix(" latency"), justify="right", no_wrap=True
         )
+    if shows_failures(one):
+        table.add_column("failed", justify="right", no_wrap=True)
     for name in further:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold", min_width=16)
@@ -133,16 +157,28 @@ def empty_table(one: Results, metrics: Sequence[str], further: Sequence[str], ti
 
 def shown_metrics(one: Results, width: int) -> list[str]:
     """The metrics that fit a terminal of this width, as far as this run has them."""
-    return metrics_present(one.cells, METRICS_IN_NARROW if width < NARROW else METRICS_SHOWN)
+    left = width - (WIDEST_SETTING if OPTIONS in shown_settings(one) else 0)
+    if left >= NARROW:
+        return metrics_present(one.cells, METRICS_SHOWN)
+    few = METRICS_IN_NARROW if tests_of(one) else RATES_IN_NARROW
+    return metrics_present(one.cells, few if left >= NARROWEST else few[:1])
+
+
+def shows_failures(one: Results) -> bool:
+    """Metadata shows no rate without its errors."""
+    return any(cell.phase or cell.failed for cell in one.cells)
 
 
 def shown_settings(one: Results) -> list[str]:
     """What tells cells apart; where that is more than a terminal holds, the experiment's name stands for the rest."""
-    names = wording.naming_settings(one.cells)
-    if len(names) <= SETTINGS_AT_MOST:
+    of_metadata = bool(phases_of(one))
+    names = [name for name in wording.naming_settings(one.cells) if not (of_metadata and name in IN_TEST)]
+    if len(names) <= (LOADS_AT_MOST if of_metadata else SETTINGS_AT_MOST):
         return names
     candidates = ("target", *wording.ALWAYS_NAMED, "clients")
     varying = [name for name in candidates if len({cell.cell.get(name) for cell in one.cells}) > 1]
+    if any(wording.target_options(cell.cell) for cell in one.cells):
+        varying.insert(varying.index("target") + 1 if "target" in varying else 0, OPTIONS)
     return varying if "target" in varying else [EXPERIMENT, *varying]
 
 
@@ -150,18 +186,27 @@ def row(cell: CellResult, names: Sequence[str], metrics: Sequence[str]) -> list[
     """One cell; a figure that is not valid wears a hollow mark."""
     told = {
         EXPERIMENT: cell.experiment,
+        OPTIONS: wording.target_options(cell.cell) or "–",
         **{name: wording.setting_value(name, value) for name, value in cell.cell.items()},
     }
     settings = [told.get(name, "–") for name in names]
     return [cell.test, *settings, *(figure(cell, metric) for metric in metrics)]
 
 
+def failed_field(one: Results, cell: CellResult) -> list[str]:
+    """How many operations of the cell failed, where the table has a column for it."""
+    return [f"{sum(cell.failed.values()):,}"] if shows_failures(one) else []
+
+
 def figure(cell: CellResult, metric: str) -> str:
-    """A figure with its unit."""
+    """A figure with its unit; with a trend, from the first repeat to the last."""
     if metric not in cell.metrics:
         return "–"
+    scale, found = wording.scale_among(metric, [cell]), cell.metrics[metric]
+    unit = wording.unit_for(scale, found.ends or [found.value])
+    course = f"{digits(found.ends[0] / unit.size)} → " if found.ends else ""
     mark = "" if cell.valid(metric) else "○ "
-    return mark + wording.measure(wording.scale_of(metric), cell.metrics[metric].value)
+    return mark + course + wording.measure(scale, found.value, unit)
 
 
 def verdict_text(cell: CellResult) -> Text:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from leadline.analyse import wording
 from leadline.analyse.conditions import condition_value
 from leadline.analyse.results import CellResult
-from leadline.spec.settings import SETTINGS
-from leadline.store.records import Scalar
+from leadline.spec.settings import SETTINGS, TARGET_OPTION
+from leadline.store.records import Cell, Scalar
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ SCALES: dict[str, tuple[Unit, ...]] = {
         Unit("TiB/s", 2**40),
     ),
     "rate": (Unit("IOPS", 1), Unit("k IOPS", 1e3), Unit("M IOPS", 1e6)),
+    "operations": (Unit("ops/s", 1), Unit("k ops/s", 1e3), Unit("M ops/s", 1e6)),
     "latency": (Unit("ns", 1), Unit("us", 1e3), Unit("ms", 1e6), Unit("s", 1e9)),
     "share": (Unit("%", 0.01),),
     "size": (Unit("B", 1), Unit("KiB", 2**10), Unit("MiB", 2**20), Unit("GiB", 2**30), Unit("TiB", 2**40)),
@@ -57,6 +58,7 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "cpu_iowait_share": ("CPU waiting for I/O", "share"),
     "cpu_steal_share": ("CPU stolen", "share"),
     "engine_cpu_cores": ("load generator CPU", "cores"),
+    "kernel_cpu_cores": ("kernel CPU in the calls", "cores"),
     "disk_read_bytes_per_second": ("disk read", "bandwidth"),
     "disk_write_bytes_per_second": ("disk write", "bandwidth"),
     "disk_utilisation": ("disk busy", "share"),
@@ -80,6 +82,18 @@ def scale_of(metric: str) -> str:
     return {"bandwidth": "bandwidth", "iops": "rate"}.get(metric, "latency")
 
 
+def scale_among(metric: str, cells: Sequence[CellResult]) -> str:
+    """The scale of a metric of these cells: what is done to names is no I/O."""
+    having = [cell for cell in cells if metric in cell.metrics]
+    named = metric == "iops" and bool(having) and all(cell.direction.is_phase for cell in having)
+    return "operations" if named else scale_of(metric)
+
+
+def label_among(metric: str, cells: Sequence[CellResult]) -> str:
+    """The label of a metric of these cells."""
+    return "operations/s" if scale_among(metric, cells) == "operations" else METRIC_LABELS[metric]
+
+
 def unit_for(scale: str, values: Iterable[float]) -> Unit:
     """One unit for a whole axis or column: that of the largest value, for latencies, which span decades, of the middle."""
     sizes = [abs(value) for value in values if value]
@@ -97,7 +111,7 @@ def measure(scale: str, value: float, unit: Unit | None = None) -> str:
 
 def setting_label(name: str) -> str:
     """The label of a setting, or its bare name where it is passed through to the engine."""
-    own = name.removeprefix(wording.TARGET_OPTION)
+    own = name.removeprefix(TARGET_OPTION)
     return SETTINGS[name].label if name in SETTINGS else own.replace("_", " ")
 
 
@@ -122,6 +136,11 @@ def setting_phrase(name: str, value: Scalar) -> str:
 def cell_phrase(cell: Mapping[str, Scalar], names: Iterable[str] | None = None) -> str:
     """These settings of a cell in one phrase; all of them by default."""
     return wording.settings(cell, list(cell) if names is None else names)
+
+
+def target_options(cell: Cell) -> str:
+    """The options of the target that were an axis, in words; empty where there are none."""
+    return wording.settings(cell, wording.target_options(cell))
 
 
 def naming_settings(cells: Sequence[CellResult]) -> list[str]:

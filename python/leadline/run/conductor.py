@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from leadline.errors import UserError
-from leadline.plan.design import layout_step
+from leadline.plan.drafts import layout_step
 from leadline.plan.planner import Planner
 from leadline.plan.sites import Site
 from leadline.plan.steps import Layout, Step
@@ -26,6 +26,7 @@ from leadline.run.gathering import gather, together
 from leadline.run.grounds import Ground, Grounds
 from leadline.run.observe.caches import drop_caches
 from leadline.run.observe.counters import CounterSampler
+from leadline.run.phases import with_requests_named
 from leadline.run.places import files_present, note_written, places_for
 from leadline.run.seams import Completed, Engine, Invocation, Now, Outcome, Place
 from leadline.store.records import Status, StepKind, StepRecord
@@ -193,7 +194,8 @@ class Conductor:
                     invocations, sampler.watch_engine, lambda line: self._tell(step, engine, line)
                 )
             outcomes = {
-                name: engine.collect(shares[name], invocations[name], completed[name]) for name in clients
+                name: with_requests_named(engine.collect(shares[name], invocations[name], completed[name]))
+                for name in clients
             }
             if step.kind is StepKind.LAYOUT or step.files == "fresh":
                 note_written(step, ground, outcomes.values())

@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from leadline.run.hosts.answering import LEFT_ALONE
+from leadline.run.hosts.supervised import NOT_LET_GO
+from leadline.run.phases import put_together
 from leadline.run.seams import Completed, Outcome
 from leadline.store.records import Direction, JobUse, Measurement
 from leadline.store.series import Series
 
+OPERATIONS = "1/s"
 SUMMED_FACTS = ("dataset_bytes", "expected_bytes")
+CONSEQUENCES = (NOT_LET_GO, LEFT_ALONE, "another host refused the step")
 
 
 def gather(
@@ -68,9 +73,14 @@ def _reason(outcomes: Mapping[str, Outcome], completed: Mapping[str, Completed])
     }
     if not reasons:
         return None
-    name, reason = next(iter(reasons.items()))
+    name, reason = min(reasons.items(), key=lambda item: is_consequence(item[1]))
     others = f" ({len(reasons)} of {len(outcomes)} clients failed)" if len(reasons) > 1 else ""
     return f"{name}: {reason}{others}"
+
+
+def is_consequence(reason: str) -> bool:
+    """Whether it only says that another client has failed, whose own reason tells more."""
+    return any(sentence in reason for sentence in CONSEQUENCES)
 
 
 def _facts(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
@@ -81,7 +91,10 @@ def _facts(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         for name in SUMMED_FACTS
         if all(facts.get(name) is not None for facts in several)
     }
-    return dict(several[0]) | summed
+    phases = {}
+    if all("phases" in facts for facts in several):
+        phases["phases"] = put_together([facts["phases"] for facts in several])
+    return dict(several[0]) | summed | phases
 
 
 def _offsets(completed: Mapping[str, Completed]) -> dict[str, int]:
@@ -106,9 +119,14 @@ def _clients(
 
 
 def _throughput(outcomes: Mapping[str, Outcome], offsets_ns: Mapping[str, int]) -> tuple[Series, ...]:
-    """Each client's own series ("read@client1") and before them the sum ("read"), all since the first start."""
+    """Each client's own series ("read@client1") and before them the sum ("read"), all since the first start; operations of a phase
+    since it began, which is when all clients left its barrier.
+    """
     own = {
-        name: [_later(series, offsets_ns[name]) for series in each.throughput]
+        name: [
+            series if series.unit == OPERATIONS else _later(series, offsets_ns[name])
+            for series in each.throughput
+        ]
         for name, each in outcomes.items()
     }
     totals = [
@@ -129,26 +147,30 @@ def _later(series: Series, offset_ns: int) -> Series:
 
 
 def _sum(direction: Direction, parts: list[Series]) -> Series:
-    """On the grid of the longest: each is turned into bytes moved until then, so that none is lost or counted twice."""
+    """On the grid of the longest: each is turned into what was done until then, so that none is lost or counted twice."""
+    unit = parts[0].unit
     grid = max((each.times_ns for each in parts), key=len)
-    if len(grid) < 2:
-        return Series(str(direction), "B/s", list(grid), [sum(sum(each.values) for each in parts)])
-    first = min(_begin(each.times_ns) for each in parts)
+    if len(grid) < 2 and unit != OPERATIONS:
+        return Series(str(direction), unit, list(grid), [sum(sum(each.values) for each in parts)])
+    first = min(_begin(each) for each in parts)
     last = max(each.times_ns[-1] for each in parts)
     edges = np.array([first, *[time for time in grid[:-1] if time > first], last], dtype=np.float64)
     moved = np.sum([np.interp(edges, *_moved(each)) for each in parts], axis=0)
     rates = np.diff(moved) / (np.diff(edges) / 1e9)
-    return Series(str(direction), "B/s", [int(edge) for edge in edges[1:]], [float(rate) for rate in rates])
+    return Series(str(direction), unit, [int(edge) for edge in edges[1:]], [float(rate) for rate in rates])
 
 
 def _moved(series: Series) -> tuple[Any, Any]:
-    """Moments in ns and bytes moved until then."""
-    times = np.array([_begin(series.times_ns), *series.times_ns], dtype=np.float64)
+    """Moments in ns and bytes moved, or operations done, until then."""
+    times = np.array([_begin(series), *series.times_ns], dtype=np.float64)
     amounts = np.array(series.values) * np.diff(times) / 1e9
     return times, np.concatenate([[0.0], np.cumsum(amounts)])
 
 
-def _begin(times_ns: list[int]) -> int:
-    """A point stands for the tick before it."""
+def _begin(series: Series) -> int:
+    """A point stands for the tick before it; a phase begins at 0."""
+    times_ns = series.times_ns
+    if series.unit == OPERATIONS:
+        return 0
     tick = times_ns[1] - times_ns[0] if len(times_ns) > 1 else times_ns[0]
     return max(0, times_ns[0] - tick)

@@ -11,13 +11,27 @@ from leadline.plan.steps import Layout
 OWN_PREFIX = "leadline-"
 """Every folder that leadline makes in a work directory begins with it; nothing else is ever removed."""
 
+TREE = "metadata-"
+
 BLOCK_BYTES = 512
 """st_blocks counts in 512 bytes, whatever the filesystem's own block (stat(2))."""
 
 
 def data_folder(directory: Path, layout: Layout | None) -> Path:
     """The folder of a layout, or of steps that keep no files; made when missing. Raises UserError for a planted link."""
-    path = directory / f"{OWN_PREFIX}{layout.key if layout else 'scratch'}"
+    return _own_folder(directory, layout.key if layout else "scratch")
+
+
+def tree_folder(directory: Path, number: int) -> Path:
+    """An empty folder for a step that makes and removes its own files; what earlier ones have left goes. Raises as `data_folder`."""
+    for left in directory.glob(f"{OWN_PREFIX}{TREE}*"):
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+    return _own_folder(directory, f"{TREE}{number}")
+
+
+def _own_folder(directory: Path, name: str) -> Path:
+    path = directory / f"{OWN_PREFIX}{name}"
     if path.is_symlink():
         raise UserError(f"{path} is a link, which leadline never makes and never writes through; remove it")
     path.mkdir(exist_ok=True)

@@ -7,12 +7,21 @@ target is brought up, so what has been written since is remembered here.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from leadline.errors import UserError
 from leadline.plan.steps import Layout, Step
 from leadline.run.grounds import Ground
-from leadline.run.layouts import client_folder, data_folder, layout_present, remove_other_layouts
+from leadline.run.layouts import (
+    client_folder,
+    data_folder,
+    layout_present,
+    remove_other_layouts,
+    tree_folder,
+)
+from leadline.run.observe.machine import Machine
+from leadline.run.observe.requests import find_request_counters
 from leadline.run.seams import Client, Outcome, Place
 
 
@@ -34,17 +43,41 @@ def places_for(step: Step, ground: Ground) -> list[Place]:
     """One a client that takes part, first things removed and made; raises UserError when the step cannot be performed here."""
     clients = _taking_part(step, ground)
     layout = step.layout
+    if step.files == "tree":
+        _check_mounted(ground)
+        return _tree_places(step, clients, ground)
     if step.files in ("none", "own") or layout is None or layout.ioengine:
         return [_scratch_place(client, ground) for client in clients]
+    _check_mounted(ground)
+    remove_other_layouts(ground.directory, layout)
+    if step.files == "fresh":
+        shutil.rmtree(data_folder(ground.directory, layout), ignore_errors=True)
+    return [_place(client, number, layout, ground) for number, client in enumerate(clients, 1)]
+
+
+def _check_mounted(ground: Ground) -> None:
     if not ground.mounted:
         served = ", ".join(f'"{name}"' for name in ground.accesses)
         raise UserError(
             f"{ground.name} is not mounted; it is reached by ioengine = {served}, which [target] can set for it alone"
         )
-    remove_other_layouts(ground.directory, layout)
-    if step.files == "fresh":
-        shutil.rmtree(data_folder(ground.directory, layout), ignore_errors=True)
-    return [_place(client, number, layout, ground) for number, client in enumerate(clients, 1)]
+
+
+def _tree_places(step: Step, clients: Sequence[Client], ground: Ground) -> list[Place]:
+    """One folder for all, which each sees through its own mount. Its name is of this step alone: under one that was there a moment
+    ago, another client may still see what has been removed.
+    """
+    name = tree_folder(ground.directory, step.ordinal).name
+    return [
+        Place(client.directory / name, client.name, ground.accesses, name, number, _counting(client))
+        for number, client in enumerate(clients)
+    ]
+
+
+def _counting(client: Client) -> dict[str, Any]:
+    """Looked for on this machine only: another one may have mounted the same filesystem in another way."""
+    counters = find_request_counters(Machine(), client.directory) if client.machine == "local" else None
+    return counters.step_fields() if counters else {}
 
 
 def _taking_part(step: Step, ground: Ground) -> tuple[Client, ...]:

@@ -28,6 +28,8 @@ class Invocation:
     by_hand: tuple[str, ...] = ()
     """The same for a person to repeat in the user's directory: without folders that are gone when the step is over."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    takes_answers: bool = False
+    """Whether it waits for its kind on other clients: what it asks on its output is answered on its input (`Gate.meet`)."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,10 @@ class Place:
     """By the ioengine that a campaign names."""
     within: str = ""
     """The folder's path inside the work directory, for engines that see the same files under another root."""
+    number: int = 0
+    """Of the client, among those that take part."""
+    counting: Mapping[str, Any] = field(default_factory=dict)
+    """Where the filesystem counts the requests that reach it, as fields of the metadata engine's step; empty where nobody counts."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,7 @@ class Engine(Protocol):
 
 
 class Gate(Protocol):
-    """Where clients wait for each other, so that they start together."""
+    """Where clients wait for each other: so that they start together, and at borders that their commands ask for."""
 
     def wait(self) -> None:
         """Returns when all are there; raises threading.BrokenBarrierError when one of them cannot come."""
@@ -146,6 +152,17 @@ class Gate(Protocol):
 
     def abort(self) -> None:
         """This one cannot come: nobody shall wait for it."""
+        ...
+
+    def meet(self, number: int, greatest: int) -> int:
+        """The command asks for the others at its barrier `number`; returns the greatest of what all have brought.
+
+        Raises threading.BrokenBarrierError when one of them has ended.
+        """
+        ...
+
+    def leave(self) -> None:
+        """The command has ended: nobody shall wait for it any more."""
         ...
 
 

@@ -6,98 +6,44 @@ is printed from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
+    Discriminator,
     Field,
     GetJsonSchemaHandler,
+    Tag,
     WithJsonSchema,
     model_validator,
 )
 from pydantic_core import CoreSchema
 
-from leadline.errors import UserError, did_you_mean
-from leadline.spec.units import parse_bandwidth, parse_duration, parse_fraction, parse_size
+from leadline.errors import did_you_mean
+from leadline.spec.metadata import MetadataExperiment
+from leadline.spec.units import parse_fraction
+from leadline.spec.values import (
+    Axis,
+    Bandwidth,
+    Count,
+    Duration,
+    FioValue,
+    Flag,
+    Free,
+    Percent,
+    Rate,
+    Share,
+    Size,
+    Strict,
+    checked,
+)
 
-Value = TypeVar("Value")
 Rw = Literal["read", "write", "randread", "randwrite", "randrw", "rw"]
 Cache = Literal["as is", "cold", "hot"]
-FioValue = str | int | float | bool
 
 
-def _checked(parse: Callable[[Any], Any]) -> BeforeValidator:
-    """A units parser as a pydantic validator: its sentence becomes the validation message."""
-
-    def check(value: Any) -> Any:
-        try:
-            return parse(value)
-        except UserError as error:
-            raise ValueError(str(error)) from error
-
-    return BeforeValidator(check)
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-
-class _OneOrSeveral:
-    """Tells the JSON schema what `_as_tuple` does: a single value stands for a list of one."""
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        several = handler(schema)
-        return {"anyOf": [several["items"], several]}
-
-
-def _free(value: Any) -> Any:
-    return None if value == "none" else value
-
-
-class _OrNone:
-    """Tells the JSON schema that "none" is how one writes free."""
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        inner = handler(schema)
-        return {"anyOf": [*inner.get("anyOf", [inner]), {"const": "none"}]}
-
-
-_SIZE_SCHEMA: dict[str, Any] = {
-    "anyOf": [{"type": "string", "examples": ["4k", "1GiB"]}, {"type": "integer", "minimum": 1}]
-}
-_TIME_SCHEMA: dict[str, Any] = {
-    "anyOf": [{"type": "string", "examples": ["30s", "5m"]}, {"type": "number", "minimum": 0}]
-}
-_BANDWIDTH_SCHEMA: dict[str, Any] = {
-    "anyOf": [{"type": "string", "examples": ["450MB/s", "25Gb/s"]}, {"type": "number"}]
-}
-
-Size = Annotated[int, _checked(parse_size), WithJsonSchema(_SIZE_SCHEMA)]
-Duration = Annotated[float, _checked(parse_duration), WithJsonSchema(_TIME_SCHEMA)]
-Bandwidth = Annotated[float, _checked(parse_bandwidth), WithJsonSchema(_BANDWIDTH_SCHEMA)]
-Count = Annotated[int, Field(ge=1, strict=True)]
-Percent = Annotated[int, Field(ge=0, le=100, strict=True)]
-Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, lt=100)]
-Flag = Annotated[bool, Field(strict=True)]
-Free = Annotated[Value | None, BeforeValidator(_free), _OrNone()]
-Axis = Annotated[tuple[Value, ...], Field(min_length=1), BeforeValidator(_as_tuple), _OneOrSeveral()]
-"""An axis: one value or a list of values; every combination of all axes is a cell."""
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Experiment(_Strict):
+class Experiment(Strict):
     """One workload: lists are axes and multiply, single values are fixed."""
 
     name: str = Field(min_length=1)
@@ -160,7 +106,19 @@ class Experiment(_Strict):
         return self
 
 
-class Target(_Strict):
+def _kind(experiment: Any) -> str:
+    """Which of the two kinds of experiment something is meant as, whatever else may be wrong with it."""
+    engine = experiment.get("engine") if isinstance(experiment, dict) else getattr(experiment, "engine", None)
+    return "metadata" if engine == "metadata" else "data"
+
+
+AnyExperiment = Experiment | MetadataExperiment
+Experiments = Annotated[
+    Annotated[Experiment, Tag("data")] | Annotated[MetadataExperiment, Tag("metadata")], Discriminator(_kind)
+]
+
+
+class Target(Strict):
     """Where the files lie: a directory, or a target of the lab; `options` and `storage_nodes` may be axes."""
 
     directory: str | None = Field(None, description="a directory to measure: empty, or leadline's own")
@@ -234,7 +192,7 @@ class _TargetForms:
 Targets = Annotated[tuple[Target, ...], Field(min_length=1), BeforeValidator(_as_targets), _TargetForms()]
 
 
-class Conditions(_Strict):
+class Conditions(Strict):
     """What a lab target is held to while it is measured. Each may be an axis; "none" in a list leaves that value free."""
 
     link: Axis[Free[Bandwidth]] | None = Field(None, description="bandwidth of every host's cable, each way")
@@ -253,7 +211,7 @@ class Conditions(_Strict):
     )
 
 
-class Hosts(_Strict):
+class Hosts(Strict):
     """Where the load comes from, when not from this machine alone or from a lab target's own clients."""
 
     kind: Literal["lab", "ssh", "mpi"] = Field(
@@ -279,7 +237,7 @@ class Hosts(_Strict):
         return self
 
 
-class Limits(_Strict):
+class Limits(Strict):
     """Nominal figures of the hardware (vendor sheet), shown as limits and used by the verdict "impossible"."""
 
     read: Bandwidth | None = None
@@ -289,7 +247,7 @@ class Limits(_Strict):
     network: Bandwidth | None = None
 
 
-class Campaign(_Strict):
+class Campaign(Strict):
     """All that is asked for, ready to be planned."""
 
     name: str = Field(min_length=1)
@@ -297,7 +255,7 @@ class Campaign(_Strict):
     seed: int = 1
     order: Literal["random", "as written"] = "random"
     scale: Annotated[
-        Fraction, _checked(lambda text: parse_fraction(str(text))), WithJsonSchema({"type": "string"})
+        Fraction, checked(lambda text: parse_fraction(str(text))), WithJsonSchema({"type": "string"})
     ] = Fraction(1)
     baselines: Flag = Field(default=True, description="measure the generator's ceiling and memory copy first")
     noise_repeats: int = Field(
@@ -307,7 +265,7 @@ class Campaign(_Strict):
     conditions: Conditions = Field(default_factory=lambda: Conditions.model_validate({}))
     hosts: Hosts = Field(default_factory=lambda: Hosts.model_validate({}))
     limits: Limits = Limits()
-    experiment: tuple[Experiment, ...] = Field(min_length=1)
+    experiment: tuple[Experiments, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _places(self) -> Campaign:
@@ -320,4 +278,13 @@ class Campaign(_Strict):
                     raise ValueError(
                         f'experiment "{experiment.name}" names the target "{wanted}", which is not there{did_you_mean(wanted, titles)}'
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _started_by_who_can(self) -> Campaign:
+        for experiment in self.experiment:
+            if experiment.engine == "metadata" and self.hosts.load == "fio server":
+                raise ValueError(
+                    f'experiment "{experiment.name}" is of metadata, which fio\'s server cannot run; set [hosts] load = "together"'
+                )
         return self

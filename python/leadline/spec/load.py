@@ -13,11 +13,21 @@ from pydantic_core import ErrorDetails
 
 from leadline.errors import UserError, did_you_mean
 from leadline.spec.campaign import Campaign, Conditions, Experiment, Hosts, Limits, Target
+from leadline.spec.metadata import MetadataExperiment
 
+_KEYS: Mapping[str, Iterable[str]] = {
+    "data": Experiment.model_fields,
+    "metadata": MetadataExperiment.model_fields,
+}
+"""What an experiment of either kind may hold."""
+_ANY_KEYS = [
+    *Experiment.model_fields,
+    *(key for key in MetadataExperiment.model_fields if key not in Experiment.model_fields),
+]
 _TABLES: Mapping[str, Iterable[str]] = {
     "": [*Campaign.model_fields, "defaults"],
     "experiment": Experiment.model_fields,
-    "defaults": Experiment.model_fields,
+    "defaults": _ANY_KEYS,
     "target": Target.model_fields,
     "conditions": Conditions.model_fields,
     "hosts": Hosts.model_fields,
@@ -64,12 +74,10 @@ def build_campaign(document: Mapping[str, Any], where: str) -> Campaign:
     if not isinstance(defaults, dict):
         raise UserError(f"{where}: `defaults` must be a table, written [defaults]")
     for key in defaults:
-        if key not in Experiment.model_fields:
-            raise UserError(
-                f'{where}: unknown key "{key}" in [defaults]{did_you_mean(key, Experiment.model_fields)}'
-            )
+        if key not in _ANY_KEYS:
+            raise UserError(f'{where}: unknown key "{key}" in [defaults]{did_you_mean(key, _ANY_KEYS)}')
     if not isinstance(experiments, list) or not experiments or not all(map(_is_table, experiments)):
-        raise UserError(f"{where}: there is no experiment; add at least one [[experiment]] table with `rw`")
+        raise UserError(f"{where}: there is no experiment; add at least one [[experiment]] table")
     raw["experiment"] = [_over_defaults(defaults, each) for each in experiments]
     try:
         return Campaign.model_validate(raw)
@@ -82,7 +90,11 @@ def _is_table(value: Any) -> bool:
 
 
 def _over_defaults(defaults: Mapping[str, Any], experiment: Mapping[str, Any]) -> dict[str, Any]:
-    merged = {**defaults, **experiment}
+    """Of the defaults, an experiment takes those that its kind knows: one table serves both kinds."""
+    kind = _kind_of({**defaults, **experiment})
+    merged = {key: value for key, value in defaults.items() if key in _KEYS[kind]} | {**experiment}
+    if kind == "metadata":
+        return merged
     if "size" in experiment and "filesize" not in experiment:
         merged.pop("filesize", None)  # they exclude each other: the experiment's own word wins
     if "filesize" in experiment and "size" not in experiment:
@@ -91,20 +103,43 @@ def _over_defaults(defaults: Mapping[str, Any], experiment: Mapping[str, Any]) -
     return merged
 
 
+def _kind_of(experiment: Mapping[str, Any]) -> str:
+    return "metadata" if experiment.get("engine") == "metadata" else "data"
+
+
 def _sentence(error: ErrorDetails, document: Mapping[str, Any]) -> str:
-    location = [part for part in error["loc"] if isinstance(part, str)]
+    loc, kind = _without_kind(error["loc"])
+    location = [part for part in loc if isinstance(part, str)]
     table, key = (location[0], location[1]) if len(location) > 1 else ("", location[-1] if location else "")
-    place = _place(error["loc"], document)
+    place = _place(loc, document)
     if error["type"] == "extra_forbidden":
-        return f'unknown key "{key}" {place}{did_you_mean(key, _TABLES.get(table, ()))}'
+        return _unknown(table, key, kind, place)
     if error["type"] == "missing":
         return f"`{key}` is missing {place}"
     if key == "fio" and len(location) > 2:
         return f"`fio.{location[2]}` {place} must be a word, a number, true, false or a list of these"
+    if key == "engine" and kind:
+        return f"`engine` {place} must be fio, paced or metadata"
     message = error["msg"].removeprefix("Value error, ")
-    if len(location) <= 1 and table == "" and error["loc"][:1] == ("experiment",):
+    if len(location) <= 1 and table == "" and loc[:1] == ("experiment",):
         return f"{place.removeprefix('in ')} {message}"
     return f"`{key}` {place}: {message[:1].lower()}{message[1:]}"
+
+
+def _without_kind(location: tuple[int | str, ...]) -> tuple[tuple[int | str, ...], str]:
+    """Where it is as the user wrote it, and the kind of experiment that it was read as."""
+    if location[:1] == ("experiment",) and len(location) > 2:
+        return (*location[:2], *location[3:]), str(location[2])
+    return location, ""
+
+
+def _unknown(table: str, key: str, kind: str, place: str) -> str:
+    if kind == "metadata" and key in Experiment.model_fields:
+        return f'"{key}" {place} means nothing to the metadata engine; take it out, or put it into an experiment of fio'
+    if kind == "data" and key in MetadataExperiment.model_fields:
+        return f'"{key}" {place} is of experiments on metadata; set engine = "metadata", or take it out'
+    known = _KEYS[kind] if kind else _TABLES.get(table, ())
+    return f'unknown key "{key}" {place}{did_you_mean(key, known)}'
 
 
 def _place(location: tuple[int | str, ...], document: Mapping[str, Any]) -> str:

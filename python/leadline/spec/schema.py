@@ -5,17 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from leadline.spec.campaign import Campaign, Experiment
+from leadline.spec.metadata import MetadataExperiment
 
 
 def campaign_schema() -> dict[str, Any]:
-    """[defaults] holds any key of an experiment, none of them required."""
+    """[defaults] holds any key of an experiment of either kind, none of them required; what is said of one need not be repeated."""
     schema = Campaign.model_json_schema()
-    experiment = Experiment.model_json_schema()
+    kinds = [MetadataExperiment.model_json_schema(), Experiment.model_json_schema()]
+    properties = {name: field for kind in kinds for name, field in kind["properties"].items()}
+    properties["engine"] = {"enum": ["fio", "paced", "metadata"]}
     schema["properties"]["defaults"] = {
         "type": "object",
         "description": "laid under every experiment",
-        "properties": experiment["properties"],
+        "properties": properties,
         "additionalProperties": False,
     }
-    schema["$defs"]["Experiment"]["required"] = ["name"]  # `rw` may come from [defaults]
+    for kind in ("Experiment", "MetadataExperiment"):
+        schema["$defs"][kind]["required"] = ["name"]  # `rw` and `engine` may come from [defaults]
+    several = schema["properties"]["experiment"]["items"]
+    several["anyOf"] = several.pop("oneOf")  # by its own keys alone, an experiment may be of either kind
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "leadline campaign", **schema}

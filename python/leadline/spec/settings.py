@@ -59,8 +59,34 @@ SETTINGS: dict[str, Setting] = {
         Setting("refill_buffers", "flag", False, "refill_buffers", "refill buffers"),
         Setting("end_fsync", "flag", False, "end_fsync", "fsync at the end"),
         Setting("fsync_on_close", "flag", False, "fsync_on_close", "fsync on close"),
+        Setting("driver", "word", True, None, "driver"),
+        Setting("naming", "word", True, None, "naming"),
+        Setting("depth", "count", True, None, "tree depth"),
+        Setting("branching_factor", "count", True, None, "children a directory"),
+        Setting("items_per_directory", "count", True, None, "items a directory", True),
+        Setting("items_per_rank", "count", True, None, "items a rank", True),
+        Setting("unique_trees", "flag", True, None, "a tree for each rank"),
+        Setting("leaves_only", "flag", False, None, "items in leaves only"),
+        Setting("rank_shift", "count", True, None, "rank shift"),
+        Setting("drop_caches", "flag", True, None, "caches dropped before stat and read"),
+        Setting("directories", "flag", False, None, "items that are directories"),
+        Setting("files", "flag", False, None, "items that are files"),
+        Setting("actions", "word", False, None, "phases"),
+        Setting("write_size", "size", True, None, "bytes written to a file", True),
+        Setting("read_size", "size", True, None, "bytes read from a file", True),
+        Setting("pause", "duration", False, None, "rest before each kind"),
+        Setting("stonewall", "duration", False, None, "time to create files"),
     )
 }
+
+TARGET_OPTION = "target."
+"""Mount and format options of a target, where they are axes, are settings named so."""
+
+
+def is_of_site(name: str) -> bool:
+    """Whether a setting says what the load stands on."""
+    return name.startswith(TARGET_OPTION) or (name in SETTINGS and SETTINGS[name].site)
+
 
 AXES = tuple(setting.name for setting in SETTINGS.values() if setting.axis)
 EXPERIMENT_AXES = tuple(setting.name for setting in SETTINGS.values() if setting.axis and not setting.site)

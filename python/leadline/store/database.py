@@ -18,6 +18,13 @@ from leadline.store.records import StepRecord
 from leadline.store.rows import READERS, Row, measurements_of, record_of, rows_of
 
 APPLICATION_ID = 0x6C656164
+LATER_TABLES = {
+    "failure": (
+        "CREATE TABLE IF NOT EXISTS failure (ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, host TEXT NOT NULL, "
+        "job INTEGER NOT NULL, direction TEXT NOT NULL, error TEXT NOT NULL, count INTEGER NOT NULL)"
+    )
+}
+"""Tables that runs of format 1 had not from the beginning: an old run that is resumed gets them when they are needed."""
 
 
 class Database:
@@ -74,6 +81,8 @@ class Database:
                 self._connection.execute("PRAGMA foreign_keys = ON")
                 self._connection.execute("DELETE FROM step WHERE ordinal = ?", (record.ordinal,))
                 for table, row in rows_of(record):
+                    if table in LATER_TABLES:
+                        self._connection.execute(LATER_TABLES[table])
                     marks = ", ".join("?" * len(row))
                     self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
         except sqlite3.Error as error:
@@ -95,9 +104,8 @@ class Database:
 
     def _assembled(self, row: Row, parts: Mapping[str, Mapping[int, list[Any]]]) -> StepRecord:
         own = {table: groups.get(row[0], []) for table, groups in parts.items()}
-        return record_of(
-            row, measurements_of(own["measurement"], own["latency"]), own["job_use"], own["series"]
-        )
+        measurements = measurements_of(own["measurement"], own["latency"], own["failure"])
+        return record_of(row, measurements, own["job_use"], own["series"])
 
     def finished_ordinals(self) -> set[int]:
         """The steps that need not be run again: finished ones and failed ones, which are results too."""
@@ -111,9 +119,15 @@ class Database:
 
     def _grouped(self, table: str, build: Callable[[tuple[Any, ...]], Any]) -> defaultdict[int, list[Any]]:
         groups: defaultdict[int, list[Any]] = defaultdict(list)
+        if table in LATER_TABLES and not self._has(table):
+            return groups
         for row in self._connection.execute(f"SELECT * FROM {table} ORDER BY ordinal, rowid"):
             groups[row[0]].append(build(row))
         return groups
+
+    def _has(self, table: str) -> bool:
+        found = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))
+        return found.fetchone() is not None
 
 
 @contextmanager

@@ -35,6 +35,19 @@ class Direction(StrEnum):
     FILE_REMOVE = "file remove"
     TREE_REMOVE = "tree remove"
 
+    @property
+    def is_phase(self) -> bool:
+        """Whether it has a phase of its own, while nothing else runs; data goes both ways at the same time."""
+        return self not in _OF_DATA
+
+    @property
+    def is_of_trees(self) -> bool:
+        """Whether it makes or removes trees: always by full paths, one call at a time."""
+        return self in (Direction.TREE_CREATE, Direction.TREE_REMOVE)
+
+
+_OF_DATA = frozenset({Direction.READ, Direction.WRITE, Direction.TRIM})
+
 
 class Status(StrEnum):
     """How a step ended: a failed step is a recorded result, never a silent gap."""
@@ -132,6 +145,7 @@ class StepRecord:
     jobs: tuple[JobUse, ...] = ()
     throughput: tuple[Series, ...] = ()
     """Bytes per second of all jobs of all clients together: names "read" and "write"; of one client's jobs "read@client1".
+    Of a phase, operations per second under its own name, from its own start.
 
     A client's own series counts from its own begin: the analysis lays it over the time of its load.
     """
@@ -148,4 +162,6 @@ class StepRecord:
     by_hand (the command for a person to repeat the step); clients (a list: name, host = the machine it lives on, started_ns and
     ended_ns of its engine's process since the first start), release_skew_ns; filesystem (type, is_fuse, is_network, is_memory of
     what the step stood on, where a run has several), access (the ioengine that reached it past the mount), site_conditions (by
-    setting: link ...), data_over_network (False where the data takes no NIC although the filesystem is one of the network)."""
+    setting: link ...), data_over_network (False where the data takes no NIC although the filesystem is one of the network); phases
+    (of metadata, in the order in which they ran: operation, planned, start_ns since the first began, first_done_ns and last_done_ns
+    since its own start; requests that reached the filesystem, by name, where they could be counted)."""

@@ -29,6 +29,9 @@ def rows_of(record: StepRecord) -> Iterator[tuple[str, Row]]:
             (ordinal, each.host, each.job, each.direction, each.operations, each.size_bytes, each.runtime_ns),
         )
         yield from (("latency", row) for row in _latency_rows(ordinal, each))
+        yield from (
+            ("failure", (ordinal, each.host, each.job, each.direction, *one)) for one in each.failed.items()
+        )
     for use in record.jobs:
         shares = (use.user_cpu_share, use.system_cpu_share)
         yield (
@@ -77,21 +80,33 @@ def latency_of(row: Row) -> tuple[Owner, str, Latency]:
     )
 
 
+def failure_of(row: Row) -> tuple[Owner, str, int]:
+    """Whose, with which errno's name, how many."""
+    _, host, job, direction, error, count = row
+    return (host, job, direction), error, count
+
+
 def measurements_of(
-    rows: Iterable[Row], latencies: Iterable[tuple[Owner, str, Latency]]
+    rows: Iterable[Row],
+    latencies: Iterable[tuple[Owner, str, Latency]],
+    failures: Iterable[tuple[Owner, str, int]] = (),
 ) -> tuple[Measurement, ...]:
     """Raises ValueError when one has no latency: the row was lost."""
     kinds: dict[Owner, dict[str, Latency]] = {}
     for owner, kind, latency in latencies:
         kinds.setdefault(owner, {})[kind] = latency
-    return tuple(_measurement_of(row, kinds.get(row[1:4], {})) for row in rows)
+    failed: dict[Owner, dict[str, int]] = {}
+    for owner, error, count in failures:
+        failed.setdefault(owner, {})[error] = count
+    return tuple(_measurement_of(row, kinds.get(row[1:4], {}), failed.get(row[1:4], {})) for row in rows)
 
 
-def _measurement_of(row: Row, kinds: dict[str, Latency]) -> Measurement:
+def _measurement_of(row: Row, kinds: dict[str, Latency], failed: dict[str, int]) -> Measurement:
     ordinal, host, job, direction, operations, size_bytes, runtime_ns = row
     if "latency" not in kinds:
         raise ValueError(f"the measurement of job {job} of step {ordinal} has no latency")
-    return Measurement(host, job, Direction(direction), operations, size_bytes, runtime_ns, **kinds)
+    way = Direction(direction)
+    return Measurement(host, job, way, operations, size_bytes, runtime_ns, **kinds, failed=failed)
 
 
 def job_use_of(row: Row) -> JobUse:
@@ -155,6 +170,7 @@ def _flat(tables: Iterable[SeriesTable]) -> tuple[Series, ...]:
 READERS: dict[str, Callable[[Row], Any]] = {
     "measurement": lambda row: row,
     "latency": latency_of,
+    "failure": failure_of,
     "job_use": job_use_of,
     "series": table_of,
 }

@@ -17,6 +17,11 @@ CREATE TABLE latency (
     kind TEXT NOT NULL, count INTEGER NOT NULL, mean_ns REAL NOT NULL, min_ns REAL, max_ns REAL, standard_deviation_ns REAL,
     histogram BLOB, stated_percentiles_ns TEXT NOT NULL
 );
+-- Operations that failed, by the errno's name; those that succeeded are in measurement. Runs of before have no such table.
+CREATE TABLE failure (
+    ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, host TEXT NOT NULL, job INTEGER NOT NULL, direction TEXT NOT NULL,
+    error TEXT NOT NULL, count INTEGER NOT NULL
+);
 CREATE TABLE job_use (
     ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, host TEXT NOT NULL, job INTEGER NOT NULL, user_cpu_share REAL NOT NULL,
     system_cpu_share REAL NOT NULL, context_switches INTEGER NOT NULL, runtime_ns INTEGER NOT NULL, error INTEGER NOT NULL
@@ -29,5 +34,6 @@ CREATE TABLE series (
 );
 CREATE INDEX measurement_of_step ON measurement (ordinal);
 CREATE INDEX latency_of_step ON latency (ordinal);
+CREATE INDEX failure_of_step ON failure (ordinal);
 CREATE INDEX job_use_of_step ON job_use (ordinal);
 CREATE INDEX series_of_step ON series (ordinal);

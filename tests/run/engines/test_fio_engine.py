@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leadline.errors import UserError
-from leadline.plan.design import layout_step
+from leadline.plan.drafts import layout_step
 from leadline.plan.steps import Layout, Step
 from leadline.run.engines.fio import RESERVED_OPTIONS, FioEngine
 from leadline.run.engines.job_file import JobFileEngine

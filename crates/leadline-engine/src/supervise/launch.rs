@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
@@ -57,20 +57,37 @@ pub fn check(command: &OsStr) -> io::Result<()> {
     }
 }
 
-/// Starts the command with our standard input (or, where that brings orders, none), output and error, in a process group of its own: otherwise a
-/// terminal's Ctrl-C would reach it twice, once directly and once through us, and programs such as fio take
-/// the second as an order to drop everything.
-pub fn start(command: &[OsString], input_is_ours: bool) -> io::Result<Pid> {
+/// What the command reads.
+pub enum Input {
+    /// Our own standard input.
+    Ours,
+    /// Nothing: ours brings orders.
+    Nothing,
+    /// What the orders say that it is told.
+    Told,
+}
+
+/// Starts the command with our standard output and error, in a process group of its own: otherwise a terminal's
+/// Ctrl-C would reach it twice, once directly and once through us, and programs such as fio take the second as an
+/// order to drop everything. Returns the other end of its input, where it is told something.
+pub fn start(command: &[OsString], input: &Input) -> io::Result<(Pid, Option<ChildStdin>)> {
     let supervisor = getpid();
     let mut prepared = Command::new(&command[0]);
     prepared.args(&command[1..]).process_group(0);
-    if input_is_ours {
-        prepared.stdin(Stdio::null());
+    match input {
+        Input::Ours => {}
+        Input::Nothing => {
+            prepared.stdin(Stdio::null());
+        }
+        Input::Told => {
+            prepared.stdin(Stdio::piped());
+        }
     }
     // SAFETY: between fork and exec only system calls are made, and nothing is allocated or locked.
     unsafe { prepared.pre_exec(move || tie_to(supervisor)) };
-    let child = prepared.spawn()?;
-    Ok(Pid::from_raw(child.id() as i32)) // a dropped Child is not reaped: the process tree does that
+    let mut child = prepared.spawn()?;
+    let told = child.stdin.take();
+    Ok((Pid::from_raw(child.id() as i32), told)) // a dropped Child is not reaped: the process tree does that
 }
 
 /// Runs in the child. Signals that we block would otherwise stay blocked in the command.

@@ -13,7 +13,8 @@
 //! * the parent dies, even by `kill -9`: the whole tree is killed.
 //!
 //! With orders (`--orders`) the command is held back until it is told to go, an interrupt can also be an order, and
-//! the end of the orders is the end of everything, like the death of the parent.
+//! the end of the orders is the end of everything, like the death of the parent. With `--answers` they also hold
+//! what the command reads on its standard input: answers to what it asked on its output.
 //!
 //! Nothing polls: the supervisor sleeps until a signal or a deadline.
 
@@ -23,8 +24,8 @@ mod process_tree;
 pub mod report;
 mod signals;
 
-use std::io;
-use std::process::ExitCode;
+use std::io::{self, Write};
+use std::process::{ChildStdin, ExitCode};
 use std::time::{Duration, Instant};
 
 use leadline_workloads::clock::Moment;
@@ -32,7 +33,7 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::WaitStatus;
 
 use crate::arguments::Supervise;
-use launch::Guardian;
+use launch::{Guardian, Input};
 use orders::Orders;
 use process_tree::ProcessTree;
 use report::{Resources, Supervision};
@@ -124,9 +125,14 @@ fn supervise(options: &Supervise) -> Result<Supervision, Failure> {
     }
     let start = Moment::now();
     let begun = Instant::now();
-    let command = launch::start(&options.command, options.orders).map_err(cannot_start)?;
+    let input = match (options.orders, options.answers) {
+        (false, _) => Input::Ours,
+        (true, false) => Input::Nothing,
+        (true, true) => Input::Told,
+    };
+    let (command, told) = launch::start(&options.command, &input).map_err(cannot_start)?;
     let mut tree = ProcessTree::rooted_at(command);
-    let ending = await_end(options, &mut signals, &guardian, &mut tree, begun)?;
+    let ending = await_end(options, &mut signals, &guardian, &mut tree, begun, told)?;
     let survivors = tree.kill(&mut signals, REAP_LIMIT)?;
     let (exit_code, signal) = match tree.root_status() {
         Some(WaitStatus::Exited(_, code)) => (Some(code as u8), None),
@@ -158,6 +164,13 @@ fn may_start(signals: &mut Signals, guardian: &Guardian) -> Result<bool, Failure
     }
 }
 
+/// A command that has closed its input, or ended, hears no more.
+fn tell(told: &mut Option<ChildStdin>, line: &[u8]) {
+    if told.as_mut().is_some_and(|input| input.write_all(line).is_err()) {
+        *told = None;
+    }
+}
+
 /// Why the wait was over; both can hold, and neither when the command ended by itself.
 #[derive(Default)]
 struct Ending {
@@ -172,6 +185,7 @@ fn await_end(
     guardian: &Guardian,
     tree: &mut ProcessTree,
     begun: Instant,
+    mut told: Option<ChildStdin>,
 ) -> Result<Ending, Failure> {
     let timeout = begun + Duration::from_millis(options.timeout_ms);
     let mut deadline = timeout;
@@ -188,6 +202,7 @@ fn await_end(
                 return Ok(ending);
             }
             Some(Event::ParentThreadEnded | Event::Go) => {}
+            Some(Event::Tell(line)) => tell(&mut told, &line),
             Some(Event::Interrupt) if !ending.interrupted => {
                 ending.interrupted = true;
                 deadline = timeout.min(Instant::now() + Duration::from_millis(options.grace_ms));

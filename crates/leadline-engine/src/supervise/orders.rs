@@ -14,6 +14,9 @@ use super::signals::Event;
 /// Said on standard output once only the start of the command is left to do.
 pub const READY: &str = "leadline-engine: ready";
 
+/// Begins an order whose rest is for the command.
+const TELL: &[u8] = b"tell ";
+
 /// The reading side.
 pub struct Orders {
     input: io::Stdin,
@@ -59,7 +62,7 @@ fn order(word: &[u8]) -> Option<Event> {
     match word {
         b"go" => Some(Event::Go),
         b"interrupt" => Some(Event::Interrupt),
-        _ => None,
+        _ => word.strip_prefix(TELL).map(|line| Event::Tell([line, b"\n"].concat())),
     }
 }
 
@@ -73,5 +76,6 @@ mod tests {
         assert_eq!(orders.orders_in(b"g"), []);
         assert_eq!(orders.orders_in(b"o\nwhat\ninterr"), [Event::Go]);
         assert_eq!(orders.orders_in(b"upt\n"), [Event::Interrupt]);
+        assert_eq!(orders.orders_in(b"tell go 3 17\ntell"), [Event::Tell(b"go 3 17\n".to_vec())]);
     }
 }

@@ -22,7 +22,7 @@ pub const PARENT_ENDED: Signal = Signal::SIGUSR2;
 const WATCHED: [Signal; 5] = [Signal::SIGCHLD, Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, PARENT_ENDED];
 
 /// What a signal means to the supervisor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// One or more children ended: signals of one kind merge while they wait.
     ChildEnded,
@@ -30,6 +30,8 @@ pub enum Event {
     Interrupt,
     /// The command may start.
     Go,
+    /// The command is answered: this line is for its standard input.
+    Tell(Vec<u8>),
     /// Whoever gave orders is gone, or cannot reach us any more.
     OrdersEnded,
     /// The thread that started us ended, and perhaps its whole process.

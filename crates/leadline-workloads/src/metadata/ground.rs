@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use nix::sys::statvfs::{statvfs, Statvfs};
+use nix::sys::statvfs::{statvfs, FsFlags, Statvfs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,19 +42,29 @@ pub fn make_ready(step: &Metadata, plan: &Plan) -> Result<(), Refusal> {
     if step.rank_offset > 0 {
         return Ok(());
     }
+    let room = statvfs(directory).map_err(|error| cannot("ask for room in", directory, &error.into()))?;
+    check_writable(step, plan, &room)?;
     for iteration in 0..step.iterations {
         for tree in 0..plan.layout.trees {
             make_place_ready(step, plan, &test_directory(plan, iteration, tree))?;
         }
     }
     if plan.creates() {
-        check_room(
-            step,
-            plan,
-            &statvfs(directory).map_err(|error| cannot("ask for room in", directory, &error.into()))?,
-        )?;
+        check_room(step, plan, &room)?;
     }
     Ok(())
+}
+
+/// What exists can be looked at and read wherever it lies.
+fn check_writable(step: &Metadata, plan: &Plan, room: &Statvfs) -> Result<(), Refusal> {
+    let changes = plan.phases.iter().any(|phase| !phase.action.may_be_answered_from_cache());
+    let read_only = room.flags().contains(FsFlags::ST_RDONLY);
+    Refusal::unless(!(changes && read_only), || {
+        format!(
+            "{} is mounted read-only: mount it for writing, or run the actions stat and read only",
+            step.directory.display()
+        )
+    })
 }
 
 fn check_cache_dropping(step: &Metadata) -> Result<(), Refusal> {

@@ -10,10 +10,11 @@
 //! (and through [`company`] with those of other hosts); [`rank`] is the life of one of them. [`phases`] says what is
 //! done, [`tree`] and [`layout`] where, [`rotation`] and [`pointer`] to what; [`drive`] chooses between [`calls`],
 //! one at a time, and [`ring`] with its [`slot`]s, many in flight. [`recorder`] and [`series`] write down what
-//! happened by [`stopwatch`], and [`outcome`] adds it up.
+//! happened by [`stopwatch`], [`counters`] what the filesystem counted meanwhile, and [`outcome`] adds it up.
 
 pub mod calls;
 pub mod company;
+pub mod counters;
 pub mod drive;
 pub mod ground;
 pub mod layout;
@@ -43,6 +44,7 @@ use crate::clock::Moment;
 use crate::{Refusal, Workload};
 
 use company::Company;
+use counters::Counters;
 use drive::DriverName;
 use ground::Leftovers;
 use meeting::Meeting;
@@ -132,6 +134,17 @@ pub struct Metadata {
     /// What becomes of what an earlier run left where this one will work.
     #[serde(default)]
     pub leftovers: Leftovers,
+    /// A text file in which the filesystem counts its requests, a line `name value` or `name: value` each; the first
+    /// rank of this host reads it before and after each phase, outside of what is timed. What reading the file
+    /// itself causes is measured at the start and taken off.
+    #[serde(default)]
+    pub counters_file: Option<PathBuf>,
+    /// Of a file in sections, only the one whose first line holds this text.
+    #[serde(default)]
+    pub counters_section: Option<String>,
+    /// Only counters whose names begin with one of these; none given: all that are whole numbers.
+    #[serde(default)]
+    pub counters_prefixes: Vec<String>,
     /// Decides the bytes that are written.
     #[serde(default)]
     pub seed: u64,
@@ -158,14 +171,15 @@ impl Workload for Metadata {
     fn perform(&self) -> Result<MetadataOutcome, Refusal> {
         let plan = Plan::of(self)?;
         ground::make_ready(self, &plan)?;
+        let counters = Counters::of(self)?;
         let start = Moment::now();
-        let reports = self.run_ranks(&plan)?;
+        let reports = self.run_ranks(&plan, counters.as_ref())?;
         MetadataOutcome::merge(self, &plan, start, reports)
     }
 }
 
 impl Metadata {
-    fn run_ranks(&self, plan: &Plan) -> Result<Vec<RankReport>, Refusal> {
+    fn run_ranks(&self, plan: &Plan, counters: Option<&Counters>) -> Result<Vec<RankReport>, Refusal> {
         let meeting = Meeting::new(self.ranks)?;
         let pace = Pace::find();
         let (mut answers, mut questions) = (io::stdin().lock(), io::stdout());
@@ -173,7 +187,8 @@ impl Metadata {
             self.external_barriers.then_some(Company { answers: &mut answers, questions: &mut questions });
         let phase = |number: u32| plan.phases[number as usize].to_string();
         ranks::run_ranks(self.ranks, &meeting, company, phase, |place, line| {
-            live(self, plan, pace, &meeting, place, line)
+            let counters = counters.filter(|_| place == 0);
+            live(self, plan, pace, counters, &meeting, place, line)
         })
     }
 }

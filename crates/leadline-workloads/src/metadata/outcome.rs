@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Moment;
 use crate::distribution::Distribution;
 use crate::failures::FailureCount;
+use crate::metadata::counters::Counts;
 use crate::metadata::drive::DriverName;
 use crate::metadata::phases::{Action, Kind, Phase};
 use crate::metadata::plan::Plan;
@@ -65,6 +66,9 @@ pub struct PhaseOutcome {
     /// When the time for creating files was up: sums over ranks, and when the last of them noticed.
     pub stonewall: Option<Progress>,
     pub series: Vec<CompletedInterval>,
+    /// What the filesystem itself counted from before the phase to after it, by the names in `counters_file`; only
+    /// what grew, and without what reading the file caused. Null when nothing was named or it could not be read.
+    pub requests: Option<Counts>,
     pub ranks: Vec<RankOutcome>,
 }
 
@@ -186,6 +190,7 @@ impl PhaseOutcome {
             last_done: Progress::new(end_ns, operations),
             stonewall: sum_of_stonewalls(&records),
             series: sum_of_series(&records, end_ns),
+            requests: records.iter().find_map(|record| record.requests.clone()),
             ranks: records
                 .into_iter()
                 .zip(step.rank_offset..)

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::distribution::Distribution;
 use crate::failures::FailureCount;
+use crate::metadata::counters::{Counters, Counts, Reading};
 use crate::metadata::drive::{Driver, Operation};
 use crate::metadata::ground::{test_directory, DROP_CACHES};
 use crate::metadata::meeting::Meeting;
@@ -54,6 +55,8 @@ pub struct PhaseRecord {
     pub stonewall: Option<Progress>,
     pub user_ns: u64,
     pub system_ns: u64,
+    /// What the filesystem counted meanwhile; only the first rank of a host looks.
+    pub requests: Option<Counts>,
 }
 
 /// Lives the life of the rank that has this place on this host.
@@ -61,6 +64,7 @@ pub fn live(
     step: &Metadata,
     plan: &Plan,
     pace: Pace,
+    counters: Option<&Counters>,
     meeting: &Meeting,
     place: u32,
     line: &mut Line<'_>,
@@ -69,7 +73,7 @@ pub fn live(
     let seed = step.seed ^ (u64::from(step.rank_offset + place) << 32);
     let driver = Driver::new(step.driver, step.iodepth, step.naming, step.transfers(), seed);
     let mut rank =
-        Rank { step, plan, pace, meeting, line, place, number: step.rank_offset + place, files: 0 };
+        Rank { step, plan, pace, counters, meeting, line, place, number: step.rank_offset + place, files: 0 };
     let lived = rank.agree(driver).and_then(|mut driver| rank.iterate(&mut driver, &mut report));
     report.refusal = lived.err().map(|refusal| refusal.0);
     report
@@ -79,6 +83,7 @@ struct Rank<'step, 'line, 'pipe> {
     step: &'step Metadata,
     plan: &'step Plan,
     pace: Pace,
+    counters: Option<&'step Counters>,
     meeting: &'step Meeting,
     line: &'line mut Line<'pipe>,
     /// Among the ranks of this host, and among all.
@@ -145,6 +150,7 @@ impl<'step> Rank<'step, '_, '_> {
             let dropped = if self.place == 0 { self.drop_caches() } else { Ok(()) };
             self.agree(dropped)?;
         }
+        let counted = self.counters.and_then(Counters::read);
         let mut recorder = Recorder::new(self.meeting.progress(self.place), self.pace);
         let before = processor_time_ns();
         let (_, opened_ns) = self.line.meet(0);
@@ -156,6 +162,7 @@ impl<'step> Rank<'step, '_, '_> {
         let after = processor_time_ns();
         self.line.meet(0); // nobody goes on before the last has ended
         let recorded = recorder.close();
+        let requests = counted.and_then(|before| self.requests_since(&before));
         Ok(PhaseRecord {
             opened_ns,
             planned,
@@ -168,7 +175,13 @@ impl<'step> Rank<'step, '_, '_> {
             stonewall,
             user_ns: after.0 - before.0,
             system_ns: after.1 - before.1,
+            requests,
         })
+    }
+
+    fn requests_since(&self, before: &Reading) -> Option<Counts> {
+        let counters = self.counters?;
+        counters.read().map(|after| counters.between(before, &after))
     }
 
     /// The timed part; returns how many operations were to be done.

@@ -103,7 +103,7 @@ def second_pass_faster(context: CellContext) -> Verdict | None:
     if not context.is_read or len(passes) < 2 or passes[0] <= 0:
         return None
     ratio = max(passes[1:]) / passes[0]
-    limit = max(SECOND_PASS, 1 + NOISE_FLOORS * (context.reference.noise_floor or 0.0))
+    limit = max(SECOND_PASS, 1 + NOISE_FLOORS * (context.result.noise_floor or 0.0))
     if ratio <= limit:
         return None
     evidence = (

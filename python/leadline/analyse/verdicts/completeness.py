@@ -15,7 +15,7 @@ def incomplete(context: CellContext) -> Verdict | None:
     """All that is missing, in one sentence."""
     missing = [
         part
-        for check in (_flush, _repeats, _clients, _jobs, _runtime, _ending)
+        for check in (_flush, _repeats, _clients, _jobs, _planned, _runtime, _ending)
         if (part := check(context)) is not None
     ]
     return Verdict(VerdictName.INCOMPLETE, "; ".join(missing)) if missing else None
@@ -60,6 +60,15 @@ def _jobs(context: CellContext) -> str | None:
     asked = context.trials.jobs
     reported = min(len(_reporting_jobs(trial.record)) for trial in context.trials.trials)
     return None if reported >= asked else f"{reported} of {asked} jobs reported"
+
+
+def _planned(context: CellContext) -> str | None:
+    """Operations of a phase that neither succeeded nor failed were never tried."""
+    phase = context.result.phase
+    tried = context.result.operations + sum(context.result.failed.values())
+    if phase is None or phase.planned is None or tried >= phase.planned:
+        return None
+    return f"{tried:,} of {phase.planned:,} operations were tried"
 
 
 def _reporting_jobs(record: StepRecord) -> set[tuple[str, int]]:

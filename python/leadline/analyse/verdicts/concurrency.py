@@ -17,9 +17,8 @@ def inert_axis(context: CellContext) -> Verdict | None:
 
     Only for closed loops whose jobs ran together: a job that ended early keeps none from then on.
     """
-    cell, kept = context.trials.cell, context.trials.effective_concurrency
-    depth = cell.get("iodepth", 1)
-    if kept is None or not isinstance(depth, int | float) or depth <= 1 or "rate" in cell:
+    kept, depth = context.trials.effective_concurrency, context.trials.iodepth
+    if kept is None or depth <= 1 or "rate" in context.trials.cell:
         return None
     ratio = kept / context.trials.concurrency
     if LITTLE_LOW <= ratio <= LITTLE_HIGH or context.trials.least_overlap < LEAST_OVERLAP:

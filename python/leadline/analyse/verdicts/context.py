@@ -13,6 +13,7 @@ from leadline.analyse.merge import Trials
 from leadline.analyse.network_bytes import client_nic_share, has_servers
 from leadline.analyse.resources import device_share, engine_cpu_cores
 from leadline.analyse.results import CellResult, Reference
+from leadline.analyse.trend import Trend, find_trend
 from leadline.analyse.windows import Window
 from leadline.store.records import Direction
 
@@ -81,9 +82,15 @@ class CellContext:
         return engine_cpu_cores(self.trials)
 
     @cached_property
+    def trend(self) -> Trend | None:
+        """Across the repeats, in the order in which they ran."""
+        rates = [trial.throughput for trial in self.trials.trials]
+        return find_trend(rates, self.result.noise_floor)
+
+    @cached_property
     def total_iops(self) -> float:
         """Both directions together: what the generator had to make."""
-        records = [trial.record for trial in self.trials.trials]
-        runtime_ns = sum(max(part.runtime_ns for part in record.measurements) for record in records)
-        operations = sum(part.operations for record in records for part in record.measurements)
+        windows = [trial.concurrent for trial in self.trials.trials]
+        runtime_ns = sum(max(part.runtime_ns for part in window) for window in windows)
+        operations = sum(part.operations for window in windows for part in window)
         return operations * 1e9 / runtime_ns if runtime_ns else 0.0

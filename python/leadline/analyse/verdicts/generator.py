@@ -38,10 +38,10 @@ def busy_machine(context: CellContext) -> Verdict | None:
 def near_the_ceiling(context: CellContext) -> Verdict | None:
     """More than half the operations per second that the generator makes on the null engine.
 
-    The ceiling is one job's; jobs beyond the hardware threads cannot raise it.
+    The ceiling is one job's; jobs beyond the hardware threads cannot raise it. It is one of blocks: for names it means nothing.
     """
     ceiling = context.reference.ceiling_iops
-    if not ceiling or not context.total_iops:
+    if not ceiling or not context.total_iops or context.trials.direction.is_phase:
         return None
     cores, jobs = context.available_cores, float(context.trials.jobs)
     makers = jobs if cores is None else min(jobs, cores)

@@ -26,7 +26,10 @@ USUAL_LATENCIES = ("p99", "mean", "p50", "p90", "p99.9")
 def throughput_charts(results: Sequence[Results]) -> list[Chart]:
     """Every way to lay curves of one test over each other: lines by one dimension, all others held."""
     curves = [curve for one in results for curve in one.curves]
-    limits = {test: test_limits(results, test) for test in {curve.test for curve in curves}}
+    metrics = {curve.test: curve.throughput_metric for curve in curves}
+    limits = {
+        test: test_limits(results, test) if metric == "bandwidth" else () for test, metric in metrics.items()
+    }
     families: dict[tuple[str, str], list[Curve]] = {}
     for curve in curves:
         families.setdefault((curve.test, curve.axis), []).append(curve)
@@ -97,11 +100,12 @@ def word(name: str, value: Scalar | None) -> str:
 def chart(test: str, axis: str, by: str, held: str, curves: list[Curve], limits: tuple[Limit, ...]) -> Chart:
     """One chart; lines in the order of the dimension's values, so that colours keep their meaning."""
     ordered = curves if by == "run" else sorted(curves, key=lambda curve: sort_key(dimension(curve, by)))
+    cells = [cell for curve in curves for cell in curve.cells]
     return Chart(
         kind="throughput against latency",
         keys={"test": test, "points": wording.setting_label(axis), "lines": lines_by(by), "at": held},
         x=metric_axis(usual_latency(curves), logarithmic=True),
-        y=metric_axis("bandwidth", logarithmic=are_worlds_apart(curves)),
+        y=metric_axis(curves[0].throughput_metric, are_worlds_apart(curves), cells),
         lines=tuple(
             line(curve, word(by, dimension(curve, by)), style) for style, curve in enumerate(ordered)
         ),
@@ -112,11 +116,7 @@ def chart(test: str, axis: str, by: str, held: str, curves: list[Curve], limits:
 def are_worlds_apart(curves: Sequence[Curve]) -> bool:
     """Whether on an axis from zero the lowest line would be one with the axis: memory beside a network."""
     peaks = [
-        max(
-            (cell.metrics["bandwidth"].value for cell in curve.cells if "bandwidth" in cell.metrics),
-            default=0,
-        )
-        for curve in curves
+        max((cell.rate.value for cell in curve.cells if cell.rate is not None), default=0) for curve in curves
     ]
     lowest = min((peak for peak in peaks if peak > 0), default=0)
     return lowest > 0 and max(peaks) > WORLDS_APART * lowest

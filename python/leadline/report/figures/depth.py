@@ -37,8 +37,14 @@ class Depth:
 
 
 def depth_charts(results: Sequence[Results]) -> list[Depth]:
-    """Two axes a run: bandwidth and operations per second; none for a run without cells."""
-    return [chart for one in results if one.cells for chart in (bandwidth_depth(one), rate_depth(one))]
+    """Two axes a run of data: bandwidth and operations per second; one of metadata; none for a run without cells."""
+    return [chart for one in results for chart in charts_of(one)]
+
+
+def charts_of(one: Results) -> list[Depth]:
+    """The axes of one run."""
+    of_data = [bandwidth_depth(one), rate_depth(one)] if tests_of(one) else []
+    return [*of_data, *([metadata_depth(one)] if phases_of(one) else [])]
 
 
 def bandwidth_depth(one: Results) -> Depth:
@@ -66,9 +72,20 @@ def rate_depth(one: Results) -> Depth:
     return Depth(one.label, "Operations", "rate", (ceiling, *best))
 
 
+def metadata_depth(one: Results) -> Depth:
+    """The best measured cell of every operation: nothing above them is known that bounds names."""
+    best = [best_layer(one, test, "iops", None) for test in phases_of(one)]
+    return Depth(one.label, "Metadata", "operations", tuple(best))
+
+
 def tests_of(one: Results) -> list[str]:
-    """The tests of a run in the order of its cells."""
-    return list(dict.fromkeys(cell.test for cell in one.cells))
+    """The tests of data of a run in the order of its cells."""
+    return list(dict.fromkeys(cell.test for cell in one.cells if not cell.direction.is_phase))
+
+
+def phases_of(one: Results) -> list[str]:
+    """The operations of metadata of a run, by their ways."""
+    return list(dict.fromkeys(cell.test for cell in one.cells if cell.direction.is_phase))
 
 
 def nominal_limit(reference: Reference, test: str) -> float | None:

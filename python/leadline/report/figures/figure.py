@@ -55,6 +55,16 @@ class Limit:
 
 
 @dataclass(frozen=True)
+class PublishedLine:
+    """Measured by others, elsewhere: laid beside in grey. `values` are in the base unit of the y axis."""
+
+    label: str
+    style: int
+    loads: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Chart:
     """Lines over two axes. `keys` are the menu entries that lead to it, in the order of the menus."""
 
@@ -64,6 +74,7 @@ class Chart:
     y: Axis
     lines: tuple[Line, ...]
     limits: tuple[Limit, ...] = ()
+    published: tuple[PublishedLine, ...] = ()
 
     @property
     def title(self) -> str:
@@ -93,9 +104,10 @@ class Surface:
         return [cell for row in self.rows for cell in row if cell]
 
 
-def metric_axis(metric: str, logarithmic: bool) -> Axis:
-    """An axis that shows one of METRICS."""
-    return Axis(metric, wording.METRIC_LABELS[metric], wording.scale_of(metric), logarithmic)
+def metric_axis(metric: str, logarithmic: bool, cells: Sequence[CellResult] = ()) -> Axis:
+    """An axis that shows one of METRICS, of these cells."""
+    label, scale = wording.label_among(metric, cells), wording.scale_among(metric, cells)
+    return Axis(metric, label, scale, logarithmic)
 
 
 def metrics_present(cells: Sequence[CellResult], among: Sequence[str] = METRICS) -> list[str]:

@@ -18,7 +18,9 @@ from leadline.report.figures.paper_charts import draw_chart
 from leadline.report.figures.paper_depth import draw_depth
 from leadline.report.figures.paper_surfaces import draw_map, draw_surface
 from leadline.report.figures.percentiles import percentile_charts
+from leadline.report.figures.scaling import scaling_charts
 from leadline.report.figures.surfaces import surfaces
+from leadline.report.metadata_trees import tables_of
 
 FORMATS = ("svg", "png")
 # Text stays text that can be searched and edited; equal results give equal files.
@@ -58,6 +60,8 @@ def named_figures(results: Sequence[Results], metrics: Sequence[str]) -> Iterato
         yield slug(f"throughput {chart.title}"), draw_chart(chart)
     for chart in first_of_each(percentile_charts(results)):
         yield slug(f"percentiles {chart.title}"), draw_chart(chart)
+    for chart in scaling_charts(results, tables_of(results)):
+        yield slug(f"metadata {chart.title}"), draw_chart(chart)
     for surface in surfaces(results):
         yield from surface_figures(surface, metrics)
 

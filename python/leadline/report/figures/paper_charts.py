@@ -29,6 +29,7 @@ def draw_chart(chart: Chart) -> Figure:
     x_unit, y_unit = unit_of(chart.x, chart.lines), unit_of(chart.y, chart.lines)
     for line in chart.lines:
         draw_line(axes, line, chart, x_unit, y_unit)
+    draw_published(axes, chart, y_unit)
     set_axis(axes, "x", chart.x, x_unit, chart.lines)
     set_axis(axes, "y", chart.y, y_unit, chart.lines)
     far = draw_limits(axes, chart.limits, y_unit)
@@ -142,6 +143,22 @@ def set_axis(axes: Axes, which: str, axis: Axis, unit: wording.Unit, lines: Sequ
     side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     if not axis.logarithmic:
         axes.set(**{f"{which}lim": (0, None)})
+
+
+def draw_published(axes: Axes, chart: Chart, unit: wording.Unit) -> None:
+    """In grey, one entry of the legend for all."""
+    for place, line in enumerate(chart.published):
+        axes.plot(
+            line.loads,
+            [value / unit.size for value in line.values],
+            color="#aaaaaa",
+            linestyle=":",
+            linewidth=1.0,
+            marker=SHAPES[line.style % len(SHAPES)],
+            markersize=3.5,
+            label=None if place else "published",
+            zorder=1,
+        )
 
 
 def draw_limits(axes: Axes, limits: Sequence[Limit], unit: wording.Unit) -> list[str]:

@@ -8,7 +8,7 @@ function startClients() {
   if (!place) return [];
   const rows = data.participants.filter((entry) => entry.together);
   if (!rows.length) {
-    place.append(element("p", "Every cell had a single client; its NIC stands in the details of the cell.", { class: "notice" }));
+    place.append(element("p", "No cell of data had several clients. What each client did, and what its NIC carried, stands in the details of a cell.", { class: "notice" }));
     return [];
   }
   const together = (row) => rows[row].together;

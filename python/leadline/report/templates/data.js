@@ -101,9 +101,15 @@ function baseValue(cell, metric) {
   return metricNamed[metric].value(cell) * metricNamed[metric].size;
 }
 
+// What is done to names is no I/O.
+function scaleAmong(metric, cells) {
+  const named = metric === "iops" && cells.length > 0 && cells.every((cell) => facts.operation(cell));
+  return named ? "operations" : metricNamed[metric].scale;
+}
+
 function metricUnit(metric, cells) {
   const present = cells.filter((cell) => hasValue(cell, metric));
-  return unitFor(metricNamed[metric].scale, present.map((cell) => baseValue(cell, metric)));
+  return unitFor(scaleAmong(metric, present), present.map((cell) => baseValue(cell, metric)));
 }
 
 // Value and interval of a cell's metric in a unit; ends that the data cannot give stay null.
@@ -114,7 +120,7 @@ function inUnit(cell, metric, unit) {
 }
 
 function measureOf(cell, metric) {
-  return hasValue(cell, metric) ? measure(metricNamed[metric].scale, baseValue(cell, metric)) : "not measured";
+  return hasValue(cell, metric) ? measure(scaleAmong(metric, [cell]), baseValue(cell, metric)) : "not measured";
 }
 
 function intervalOf(cell, metric) {

@@ -32,6 +32,8 @@ function verdictWords(cell) {
   return [...new Set(words)].join("; ") || "valid";
 }
 
+const anyFailed = Array.from({ length: data.count }, (_, cell) => facts.failed(cell)).some((count) => count > 0);
+const failedColumns = anyFailed ? [{ label: "failed", numeric: true, text: (cell) => facts.failed(cell).toLocaleString("en-US"), sort: facts.failed }] : [];
 const verdictColumn = { label: "verdict", text: verdictWords, sort: verdictWords, wraps: true };
 
 const detailColumn = {
@@ -120,7 +122,7 @@ async function copyText(code, button) {
 }
 
 function startTables() {
-  const cells = new LazyTable(part("cells", ".lazy"), "Every cell with its verdict", [detailColumn, ...cellColumns, verdictColumn, ...metrics.map(metricColumn), ...furtherColumns], data.count, "No cell was measured.", 2000);
+  const cells = new LazyTable(part("cells", ".lazy"), "Every cell with its verdict", [detailColumn, ...cellColumns, verdictColumn, ...failedColumns, ...metrics.map(metricColumn), ...furtherColumns], data.count, "No cell was measured.", 2000);
   const beside = resources.length ? data.count : 0;
   const used = new LazyTable(part("resources", ".lazy"), "Resource use beside each cell", [...cellColumns, ...resources.map(resourceColumn)], beside, "No resource use was recorded.");
   return [cells, used, startComparisons(), ...startClients()];
@@ -254,7 +256,7 @@ function drawWhenIdle(figures) {
   later(() => figures.forEach((figure) => figure.begin && figure.begin()), { timeout: 3000 });
 }
 
-const figures = [startSurfaces(), startThroughput(), startPercentiles()].filter(Boolean);
+const figures = [startMetadata(), startSurfaces(), startThroughput(), startPercentiles()].filter(Boolean);
 startTheme(figures);
 drawWhenIdle(figures);
 startDownloads();

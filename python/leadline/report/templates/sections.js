@@ -35,7 +35,7 @@ function startSurfaces() {
     { name: "view", label: "View", options: [["3D", "3D"], ["2D", "2D"]], initial: webGl && !isFlat(data.surfaces[0]) ? "3D" : "2D" },
   ];
   cascade(part("surfaces", ".menus"), data.surfaces, ["Run", "Grid", "Test"], extras, (item, picked) => {
-    Object.assign(state, { item, metric: picked.metric, view: webGl ? picked.view : "2D" });
+    Object.assign(state, { item, metric: metricOf(item, picked.metric), view: webGl ? picked.view : "2D" });
     document.getElementById("surfaces").dataset.view = state.view;
     place.setAttribute("aria-label", `Surface: ${item.keys.filter(Boolean).join(", ")}, ${metricNamed[state.metric].label}. The 2D view holds the same figures as a table.`);
     drawMap(map, item, state.metric);
@@ -43,6 +43,12 @@ function startSurfaces() {
   });
   if (!webGl) say("surfaces", "This browser offers no WebGL, so the surface is shown as a table only.");
   return { repaint: figure.repaint };
+}
+
+// Cells that moved no bytes have no bandwidth to show: then what they are known by.
+function metricOf(item, metric) {
+  const cells = item.rows.flat().filter((cell) => cell !== null);
+  return cells.some((cell) => hasValue(cell, metric)) || !cells.length ? metric : facts.throughput(cells[0]);
 }
 
 // One row of cells spans no surface, and between two words (targets, engines) there is nothing to interpolate: the table says it better.
@@ -89,15 +95,16 @@ function listKnees(item) {
 function drawThroughput(place, item, latency) {
   const lines = chartLines(item);
   const cells = lines.flatMap((line) => line.cells);
-  const [across, up] = [metricUnit(latency, cells), metricUnit("bandwidth", cells)];
-  const traces = lines.map((line) => throughputTrace(line, latency, across, up));
-  const stars = lines.filter((line) => line.kneeAt !== undefined && hasValue(line.cells[line.kneeAt], latency)).map((line) => ({
+  const rate = item.metric;
+  const [across, up] = [metricUnit(latency, cells), metricUnit(rate, cells)];
+  const traces = lines.map((line) => throughputTrace(line, latency, rate, across, up));
+  const stars = lines.filter((line) => line.kneeAt !== undefined && hasValue(line.cells[line.kneeAt], latency) && hasValue(line.cells[line.kneeAt], rate)).map((line) => ({
     label: line.label,
     style: line.style,
     sentence: line.kneeSentence,
     doubtful: line.kneeDoubtful,
     x: inUnit(line.cells[line.kneeAt], latency, across).value,
-    y: inUnit(line.cells[line.kneeAt], "bandwidth", up).value,
+    y: inUnit(line.cells[line.kneeAt], rate, up).value,
   }));
   const xs = traces.flatMap((trace) => trace.x);
   const most = Math.max(...traces.flatMap((trace) => trace.y));
@@ -107,8 +114,8 @@ function drawThroughput(place, item, latency) {
   thinTexts(traces, place, top, item.log);
   const ys = traces.flatMap((trace) => trace.y).filter((value) => value > 0);
   const upward = item.log
-    ? flatAxis(`bandwidth, ${up.symbol} (logarithmic)`, true, { range: [Math.log10(Math.min(...ys) / 1.6), Math.log10(top * 1.5)], ...logTicks(ys) })
-    : flatAxis(`bandwidth, ${up.symbol}`, false, { range: [0, top] });
+    ? flatAxis(`${rateLabel(rate, cells)}, ${up.symbol} (logarithmic)`, true, { range: [Math.log10(Math.min(...ys) / 1.6), Math.log10(top * 1.5)], ...logTicks(ys) })
+    : flatAxis(`${rateLabel(rate, cells)}, ${up.symbol}`, false, { range: [0, top] });
   const layout = {
     ...baseLayout(),
     xaxis: flatAxis(`${metricNamed[latency].label}, ${across.symbol} (logarithmic)`, true, logTicks(xs)),
@@ -121,18 +128,22 @@ function drawThroughput(place, item, latency) {
   return draw(place, [...traces, starTrace(stars, seriesColour)], layout);
 }
 
-function throughputTrace(line, latency, across, up) {
+function rateLabel(rate, cells) {
+  return scaleAmong(rate, cells) === "operations" ? "operations" : metricNamed[rate].label;
+}
+
+function throughputTrace(line, latency, rate, across, up) {
   const kept = line.cells.map((cell, place) => ({ cell, load: line.loads[place] }))
-    .filter(({ cell }) => hasValue(cell, latency) && hasValue(cell, "bandwidth"));
+    .filter(({ cell }) => hasValue(cell, latency) && hasValue(cell, rate));
   const cells = kept.map((point) => point.cell);
   return lineTrace({
     label: line.label,
     style: line.style,
     xs: cells.map((cell) => inUnit(cell, latency, across)),
-    ys: cells.map((cell) => inUnit(cell, "bandwidth", up)),
+    ys: cells.map((cell) => inUnit(cell, rate, up)),
     texts: kept.map((point) => String(point.load)),
-    valid: cells.map((cell) => isValid(cell, latency) && isValid(cell, "bandwidth")),
-    hover: cells.map((cell) => hoverText(cell, ["bandwidth", latency])),
+    valid: cells.map((cell) => isValid(cell, latency) && isValid(cell, rate)),
+    hover: cells.map((cell) => hoverText(cell, [rate, latency])),
   });
 }
 

@@ -36,20 +36,41 @@ class Ended(BaseException):
 
 
 class MpiGate:
-    """Every rank comes by exactly one call, `wait` or `abort`; the smallest answer counts for all."""
+    """Every rank comes by exactly one call, `wait` or `abort`; the smallest answer counts for all.
 
-    def __init__(self, communicator: Any, smallest: Any) -> None:
+    So it is at further barriers: a rank calls `meet` for each, and `leave` once its command has ended. As soon as one has left, no
+    rank calls again.
+    """
+
+    def __init__(self, communicator: Any, mpi: Any) -> None:
         self._communicator = communicator
-        self._smallest = smallest
+        self._smallest, self._greatest = mpi.MIN, mpi.MAX
+        self._over = False
 
     def wait(self) -> None:
         """Raises threading.BrokenBarrierError when a rank cannot come."""
-        if not self._communicator.allreduce(1, op=self._smallest):
+        if not self._all_come(True):
             raise threading.BrokenBarrierError
 
     def abort(self) -> None:
         """This rank cannot come."""
+        self._over = True
         self._communicator.allreduce(0, op=self._smallest)
+
+    def meet(self, number: int, greatest: int) -> int:
+        """Raises threading.BrokenBarrierError when a rank has left."""
+        if not self._all_come(True):
+            raise threading.BrokenBarrierError
+        return int(self._communicator.allreduce(greatest, op=self._greatest))
+
+    def leave(self) -> None:
+        """The command of this rank has ended."""
+        self._all_come(False)
+
+    def _all_come(self, here: bool) -> bool:
+        if not self._over:
+            self._over = not self._communicator.allreduce(int(here), op=self._smallest)
+        return not self._over
 
 
 def main(path: Path) -> None:
@@ -79,7 +100,7 @@ def _work(communicator: Any, mpi: Any, path: Path) -> None:
         raise SystemExit(f"rank {rank}: {communicator.Get_size()} ranks were started for {len(step)} clients")
     ahead_ns, within_ns = _clock_ahead(communicator, rank)
     document, files = step[rank]
-    completed, made = _perform(document, files, MpiGate(communicator, mpi.MIN), tells=rank == 0)
+    completed, made = _perform(document, files, MpiGate(communicator, mpi), tells=rank == 0)
     completed = _on_first_clock(completed, ahead_ns)
     host = mpi.Get_processor_name()
     gathered = communicator.gather((document["name"], asdict(completed), made, host, within_ns))
@@ -106,13 +127,15 @@ def _perform(
         unpack(io.BytesIO(files), scratch)
         invocation = relocated(_invocation(document), scratch, str(engine_executable()))
         completed = LocalHost().run(invocation, lambda pid: None, _tell if tells else lambda line: None, gate)
+        if invocation.takes_answers:  # of which every rank's command is one, or none
+            gate.leave()
         return completed, packed(scratch)
 
 
 def _invocation(document: Mapping[str, Any]) -> Invocation:
     return Invocation(
         argv=tuple(document["argv"]), scratch=Path(document["scratch"]), working_directory=Path(document["working_directory"]),
-        timeout_seconds=document["timeout_seconds"], environment=document["environment"],
+        timeout_seconds=document["timeout_seconds"], environment=document["environment"], takes_answers=document["takes_answers"],
     )  # fmt: skip
 
 

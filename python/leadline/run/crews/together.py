@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from leadline.errors import UserError
+from leadline.run.crews.barriers import Barriers
 from leadline.run.seams import Client, Completed, Invocation
 
 ALL_THERE_WITHIN_SECONDS = 60.0
@@ -22,12 +23,20 @@ class _Gate:
 
     def __init__(self, clients: int) -> None:
         self._barrier = threading.Barrier(clients, timeout=ALL_THERE_WITHIN_SECONDS)
+        self._further = Barriers(clients)
 
     def wait(self) -> None:
         self._barrier.wait()
 
     def abort(self) -> None:
         self._barrier.abort()
+        self._further.leave()
+
+    def meet(self, number: int, greatest: int) -> int:
+        return self._further.meet(number, greatest)
+
+    def leave(self) -> None:
+        self._further.leave()
 
 
 def _within_ns(client: Client) -> int:
@@ -107,6 +116,7 @@ class Together:
         assert gate is not None
         try:
             self._completed[name] = self._clients[name].host.run(invocation, on_start, tell, gate)
+            gate.leave()
         except UserError as error:
             gate.abort()
             self._completed[name] = Completed(None, "", "", 0, reason=str(error))

@@ -19,7 +19,7 @@ def invocation_of(document: Mapping[str, Any], scratch: Path, timeout_seconds: f
 
 
 def result_of(completed: Completed) -> tuple[dict[str, Any] | None, str | None]:
-    """The result, or the reason why there is none."""
+    """The result, which is the last line of the output, or the reason why there is none."""
     if completed.exit_code != 0:
         said = completed.stderr.strip().splitlines()
         return (
@@ -27,6 +27,6 @@ def result_of(completed: Completed) -> tuple[dict[str, Any] | None, str | None]:
             f"leadline-engine ended with exit code {completed.exit_code}: {said[-1] if said else 'no message'}",
         )
     try:
-        return dict(json.loads(completed.stdout)), None
-    except ValueError as error:
+        return dict(json.loads(completed.stdout.strip().rpartition("\n")[2])), None
+    except (ValueError, TypeError) as error:
         return None, f"leadline-engine gave no readable result ({error})"

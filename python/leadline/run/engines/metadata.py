@@ -1,13 +1,13 @@
 """The metadata engine: mdtest's phases by leadline-engine, every operation timed, failures counted by errno.
 
-Settings of a cell have the names of the engine's own fields (schemas/engine_step.schema.json), but durations are seconds and
-sizes lose their unit, as everywhere in cells.
+Settings of a cell have the names of the engine's own fields (schemas/engine_step.schema.json), but ranks are `numjobs`, durations
+are seconds and sizes lose their unit, as everywhere in cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,70 +16,31 @@ from leadline.plan.steps import Step
 from leadline.run.engines.engine_process import invocation_of, result_of
 from leadline.run.seams import Completed, Invocation, Now, Outcome, Place
 from leadline.store.histogram import Histogram
-from leadline.store.records import JobUse, Scalar
+from leadline.store.records import Direction, JobUse, Latency, Measurement, Scalar
 from leadline.store.series import Series
 
 PLAIN_SETTINGS = (
-    "ranks", "depth", "branching_factor", "items_per_directory", "items_per_rank", "unique_trees", "leaves_only",
+    "depth", "branching_factor", "items_per_directory", "items_per_rank", "unique_trees", "leaves_only",
     "rank_shift", "directories", "files", "iterations", "naming", "driver", "iodepth", "drop_caches",
 )  # fmt: skip
 """Passed on as they are."""
 DURATIONS = {"pause": "pause_ns", "stonewall": "stonewall_ns"}
 SIZES = {"write_size": "write_size_bytes", "read_size": "read_size_bytes"}
-SETTINGS = (*PLAIN_SETTINGS, *DURATIONS, *SIZES, "actions")
 
 
-@dataclass(frozen=True)
-class Phase:
-    """One phase of one iteration, of all ranks together."""
-
-    iteration: int
-    operation: str
-    """What was done to what: "file create"."""
-    naming: str
-    driver: str
-    iodepth: int
-    planned: int
-    operations: int
-    """That succeeded: only these are in the rates and in the latency."""
-    failed: int
-    errors: Mapping[str, int]
-    """By the errno's name."""
-    rate_last_done: float | None
-    """Operations a second until the last rank was done: mdtest's rate. None when nothing succeeded."""
-    rate_first_done: float | None
-    mean_ns: float | None
-    latency: Histogram | None
-    start_monotonic_ns: int
-    end_ns: int
-    """From the start."""
-    series: Sequence[tuple[int, int]]
-    """End of each interval, counted from the start, and the operations that ended in it."""
-
-    def to_fact(self) -> dict[str, Any]:
-        """JSON-ready, without the series."""
-        kept = ("iteration", "operation", "naming", "driver", "iodepth", "planned", "operations", "failed")
-        bins = [] if self.latency is None else [[int(v), int(c)] for v, c in self.latency_bins()]
-        return {name: getattr(self, name) for name in kept} | {
-            "errors": dict(self.errors), "rate_last_done": self.rate_last_done, "rate_first_done": self.rate_first_done,
-            "mean_ns": self.mean_ns, "latency_bins": bins,
-        }  # fmt: skip
-
-    def latency_bins(self) -> Iterable[tuple[int, int]]:
-        """Value in nanoseconds, count."""
-        if self.latency is None:
-            return ()
-        return zip(self.latency.values_ns, self.latency.counts, strict=True)
-
-
-def step_of(cell: Mapping[str, Scalar | Sequence[str]], directory: Path, seed: int = 0) -> dict[str, Any]:
-    """What the engine is asked to do in a directory. It is leadline's own, so what a killed run left there may go."""
+def step_of(
+    cell: Mapping[str, Scalar | Sequence[str]], directory: Path, number: int = 0, clients: int = 1
+) -> dict[str, Any]:
+    """What the engine of client `number` of several is asked to do; in leadline's own directory, so leavings may go."""
+    ranks = int(str(cell.get("numjobs", 1)))
     step: dict[str, Any] = {
         "workload": "metadata",
         "directory": str(directory),
-        "seed": seed,
+        "ranks": ranks,
         "leftovers": "remove",
     }
+    if clients > 1:
+        step |= {"rank_offset": ranks * number, "ranks_total": ranks * clients, "external_barriers": True}
     step |= {name: cell[name] for name in PLAIN_SETTINGS if cell.get(name) is not None}
     step |= {
         field: round(float(str(cell[name])) * 1e9) for name, field in DURATIONS.items() if cell.get(name)
@@ -89,37 +50,6 @@ def step_of(cell: Mapping[str, Scalar | Sequence[str]], directory: Path, seed: i
     if actions:
         step["actions"] = str(actions).split(",") if isinstance(actions, str) else actions
     return step
-
-
-def phases_of(document: Mapping[str, Any]) -> tuple[Phase, ...]:
-    """The phases of the engine's result, in the order in which they ran."""
-    return tuple(_phase(phase) for phase in document["phases"])
-
-
-def _phase(document: Mapping[str, Any]) -> Phase:
-    latencies = [rank["latency"] for rank in document["ranks"] if rank["latency"]["count"]]
-    count = sum(latency["count"] for latency in latencies)
-    first, last = document["first_done"] or {}, document["last_done"]
-    return Phase(
-        iteration=document["iteration"],
-        operation=f"{document['kind']} {document['action']}",
-        naming=document["naming"],
-        driver=document["driver"],
-        iodepth=document["iodepth"],
-        planned=document["planned"],
-        operations=document["operations"],
-        failed=document["failed"],
-        errors={error["name"]: error["count"] for error in document["errors"]},
-        rate_last_done=last["rate_per_second"],
-        rate_first_done=first.get("rate_per_second"),
-        mean_ns=sum(each["mean_ns"] * each["count"] for each in latencies) / count if count else None,
-        latency=Histogram.merge(Histogram.from_bins(dict(each["bins"])) for each in latencies)
-        if count
-        else None,
-        start_monotonic_ns=document["start_monotonic_ns"],
-        end_ns=last["at_ns"],
-        series=tuple((each["end_ns"], each["operations"]) for each in document["series"]),
-    )
 
 
 class MetadataEngine:
@@ -135,8 +65,11 @@ class MetadataEngine:
                 )
 
     def prepare(self, step: Step, place: Place, scratch: Path) -> Invocation:
-        """Writes the engine's step and calls it."""
-        return invocation_of(step_of(step.cell, place.data, step.seed), scratch, step.timeout_seconds)
+        """Writes the engine's step and calls it; several clients wait for each other at every border of a phase."""
+        document = step_of(step.cell, place.data, place.number, step.clients)
+        document |= {"seed": step.seed, **place.counting}
+        invocation = invocation_of(document, scratch, step.timeout_seconds)
+        return replace(invocation, takes_answers=step.clients > 1)
 
     def collect(self, step: Step, invocation: Invocation, completed: Completed) -> Outcome:
         """A phase without a single success makes the step fail; single failures are told and stay out of the rates."""
@@ -144,16 +77,20 @@ class MetadataEngine:
         raw = {"engine.json": completed.stdout.encode()}
         if document is None:
             return Outcome(reason=reason, raw=raw)
-        phases = phases_of(document)
+        phases = document["phases"]
         return Outcome(
+            measurements=tuple(_measurements(phases)),
             jobs=_jobs(document),
-            throughput=_throughput(phases),
-            warnings=tuple(_warnings(phases, document)),
+            throughput=tuple(_series(phase) for phase in phases if phase["operations"]),
+            warnings=tuple(_warnings(document)),
             reason=_fault(phases),
             raw=raw,
             facts={
-                "metadata": [phase.to_fact() for phase in phases],
+                "phases": [_fact(phase, phases[0]["start_monotonic_ns"]) for phase in phases],
                 "items_per_rank": document["items_per_rank"],
+                **(
+                    {"caches": "dropped"} if step.cell.get("drop_caches") else {}
+                ),  # by the engine, before stat and read
             },
         )
 
@@ -162,17 +99,59 @@ class MetadataEngine:
         return None
 
 
-def _throughput(phases: Sequence[Phase]) -> tuple[Series, ...]:
-    """Operations a second of each phase that ran once, from its own start; with iterations, of the first."""
-    result = []
+def operation_of(phase: Mapping[str, Any]) -> str:
+    """What was done to what: "file create"."""
+    return f"{phase['kind']} {phase['action']}"
+
+
+def _measurements(phases: Sequence[Mapping[str, Any]]) -> Iterator[Measurement]:
+    """One a rank and operation; ranks that had nothing to do (a shared tree is made by the first) have none."""
     for phase in phases:
-        if phase.iteration or not phase.operations:
-            continue
-        ends = [end for end, _ in phase.series]
-        widths = [max(end - start, 1) for start, end in zip([0, *ends], ends, strict=False)]
-        rates = [count * 1e9 / width for (_, count), width in zip(phase.series, widths, strict=True)]
-        result.append(Series(phase.operation, "1/s", ends, rates))
-    return tuple(result)
+        for rank in phase["ranks"]:
+            if rank["operations"] or rank["failed"]:
+                yield Measurement(
+                    host="local",
+                    job=rank["rank"],
+                    direction=Direction(operation_of(phase)),
+                    operations=rank["operations"],
+                    size_bytes=0,
+                    runtime_ns=rank["ended_ns"],
+                    latency=_latency(rank["latency"]),
+                    failed=_by_name(rank["errors"]),
+                )
+
+
+def _latency(document: Mapping[str, Any]) -> Latency:
+    return Latency(
+        count=document["count"], mean_ns=document["mean_ns"] or 0.0, min_ns=document["min_ns"], max_ns=document["max_ns"],
+        standard_deviation_ns=document["stddev_ns"], histogram=Histogram.from_bins(dict(document["bins"])),
+    )  # fmt: skip
+
+
+def _by_name(errors: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    return {error["name"]: error["count"] for error in errors}
+
+
+def _series(phase: Mapping[str, Any]) -> Series:
+    """Operations a second since the phase began, which is when all ranks of all clients left the barrier."""
+    ends = [each["end_ns"] for each in phase["series"]]
+    widths = [max(end - start, 1) for start, end in zip([0, *ends], ends, strict=False)]
+    rates = [each["operations"] * 1e9 / width for each, width in zip(phase["series"], widths, strict=True)]
+    return Series(operation_of(phase), "1/s", ends, rates)
+
+
+def _fact(phase: Mapping[str, Any], begin_ns: int) -> dict[str, Any]:
+    """How far the ranks were apart, and what the filesystem was asked meanwhile."""
+    first = phase["first_done"] or {}
+    fact = {
+        "operation": operation_of(phase),
+        "planned": phase["planned"],
+        "start_ns": phase["start_monotonic_ns"] - begin_ns,
+        "first_done_ns": first.get("at_ns"),
+        "first_done_operations": first.get("operations"),
+        "last_done_ns": phase["last_done"]["at_ns"],
+    }
+    return fact | ({"requests": phase["requests"]} if phase.get("requests") is not None else {})
 
 
 def _jobs(document: Mapping[str, Any]) -> tuple[JobUse, ...]:
@@ -188,18 +167,21 @@ def _jobs(document: Mapping[str, Any]) -> tuple[JobUse, ...]:
     return tuple(uses)
 
 
-def _warnings(phases: Sequence[Phase], document: Mapping[str, Any]) -> Iterable[str]:
-    for phase in phases:
-        if phase.failed:
-            errors = ", ".join(f"{count:,} {name}" for name, count in phase.errors.items())
-            yield f"{phase.operation}, iteration {phase.iteration}: {phase.failed:,} of {phase.planned:,} failed ({errors})"
+def _warnings(document: Mapping[str, Any]) -> Iterable[str]:
+    for phase in document["phases"]:
+        if phase["failed"]:
+            errors = ", ".join(f"{count:,} {name}" for name, count in _by_name(phase["errors"]).items())
+            yield f"{operation_of(phase)}: {phase['failed']:,} of {phase['planned']:,} failed ({errors})"
     for path in document["left_behind"]:
         yield f"{path} could not be removed: something is left in it"
 
 
-def _fault(phases: Sequence[Phase]) -> str | None:
+def _fault(phases: Sequence[Mapping[str, Any]]) -> str | None:
     for phase in phases:
-        if phase.planned and not phase.operations:
-            most = max(phase.errors, key=lambda name: phase.errors[name], default="no reason")
-            return f"all {phase.planned:,} operations of phase {phase.operation} failed, most with {most}"
+        if phase["planned"] and not phase["operations"]:
+            errors = _by_name(phase["errors"])
+            most = max(errors, key=lambda name: errors[name], default="no reason")
+            return (
+                f"all {phase['planned']:,} operations of phase {operation_of(phase)} failed, most with {most}"
+            )
     return None

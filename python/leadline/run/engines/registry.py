@@ -5,6 +5,7 @@ from __future__ import annotations
 from leadline.run.engines.fio import FioEngine
 from leadline.run.engines.job_file import JobFileEngine
 from leadline.run.engines.memory_copy import MemoryCopyEngine
+from leadline.run.engines.metadata import MetadataEngine
 from leadline.run.engines.paced import PacedEngine
 from leadline.run.seams import Engine
 
@@ -12,5 +13,6 @@ ENGINES: dict[str, Engine] = {
     "fio": FioEngine(),
     "job file": JobFileEngine(),
     "memory_copy": MemoryCopyEngine(),
+    "metadata": MetadataEngine(),
     "paced": PacedEngine(),
 }

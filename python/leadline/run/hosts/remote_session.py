@@ -23,14 +23,14 @@ from leadline.run.seams import Invocation
 NO_SCRATCH, NO_FILES, NO_DIRECTORY = 120, 121, 122
 """Exit codes of the script, before the command is ready."""
 SCRIPT = r"""
-scratch=$1 size=$2 mark=$3 directory=$4 engine=$5 timeout=$6 grace=$7 program=$8; shift 8
+scratch=$1 size=$2 mark=$3 directory=$4 engine=$5 timeout=$6 grace=$7 answers=$8 program=$9; shift 9
 trap : HUP INT TERM PIPE
 mkdir -m 700 "$scratch" || exit 120
 trap 'cd /; rm -rf "$scratch"' EXIT
 [ "$size" = 0 ] || head -c "$size" | tar -xf - -C "$scratch" || exit 121
 cd "$directory" || exit 122
 command -v "$program" > /dev/null 2>&1 || program=${program##*/}
-"$engine" supervise --timeout-ms "$timeout" --grace-ms "$grace" --orders --report "$scratch/REPORT" -- "$program" "$@"
+"$engine" supervise --timeout-ms "$timeout" --grace-ms "$grace" --orders $answers --report "$scratch/REPORT" -- "$program" "$@"
 printf '\000%s\n' "$mark"
 tar -cf - -C "$scratch" .
 """.replace("REPORT", REPORT)
@@ -44,7 +44,7 @@ def remote_command(invocation: Invocation, engine: str, mark: str, sent_bytes: i
     return (
         "sh", "-c", "\n".join(lines) + SCRIPT, "leadline",
         str(invocation.scratch), str(sent_bytes), mark, str(invocation.working_directory), engine,
-        *limits(invocation)[1::2], *invocation.argv,
+        *limits(invocation)[1::2], "--answers" if invocation.takes_answers else "", *invocation.argv,
     )  # fmt: skip
 
 

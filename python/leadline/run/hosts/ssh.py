@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from leadline.errors import UserError
+from leadline.run.hosts.answering import LEFT_ALONE, Answering
 from leadline.run.hosts.relocation import packed, relocated
 from leadline.run.hosts.remote_machine import RemoteMachine, look_at
 from leadline.run.hosts.remote_session import Homecoming, refusal, remote_command
@@ -85,8 +86,15 @@ class SshHost:
             self._connection.argv(command), bufsize=0, start_new_session=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
+        answering = None
+        if gate is not None and invocation.takes_answers:
+            answering = Answering(gate, lambda line: self._order(line.encode()), on_line)
+        homecoming = Homecoming(mark, answering.hear if answering else on_line)
         with process:
-            return self._see_through(process, machine, invocation, files, Homecoming(mark, on_line), gate)
+            completed = self._see_through(process, machine, invocation, files, homecoming, gate)
+        if answering and answering.left_alone and completed.reason is None:
+            completed = replace(completed, reason=LEFT_ALONE)
+        return completed
 
     def interrupt(self) -> None:
         """An order to the supervisor there, which passes it on and then ends what is left."""

@@ -1,7 +1,8 @@
 """Commands on this machine, in whatever surroundings: under `leadline-engine supervise`, which ends the whole tree of processes
 on a timeout, on an interrupt, and when leadline itself is killed (fio's jobs call setsid(2), so a process group would not reach them).
 
-With a gate the supervisor takes orders: it says when only the start is left to do, and starts at the word.
+With a gate the supervisor takes orders: it says when only the start is left to do, and starts at the word. Commands that wait for
+their kind on other clients are answered by the same way.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from leadline.run.executable import engine_executable
+from leadline.run.hosts.answering import LEFT_ALONE, Answering
 from leadline.run.hosts.asking import answer
 from leadline.run.seams import Completed, Gate, Invocation
 
@@ -61,10 +64,15 @@ class SupervisedHost:
             process.send_signal(signal.SIGINT)
         on_start(process.pid)
         held_back = None if gate is None else _pass(gate, process)
-        stdout, stderr = _read_both(process, on_line)
+        answering = None
+        if gate is not None and invocation.takes_answers:
+            answering = Answering(gate, partial(_order, process), on_line)
+        stdout, stderr = _read_both(process, answering.hear if answering else on_line)
         process.wait()
         self._process = None
         completed = completed_of(invocation.scratch / REPORT, stdout, stderr, self._interrupted)
+        if answering and answering.left_alone and not held_back:
+            held_back = LEFT_ALONE
         return completed if held_back is None else replace(completed, reason=held_back)
 
     def interrupt(self) -> None:
@@ -101,7 +109,8 @@ def supervised(invocation: Invocation, takes_orders: bool) -> list[str]:
     return [
         str(engine_executable()), "supervise", *limits(invocation),
         "--parent", str(os.getpid()), "--report", str(invocation.scratch / REPORT),
-        *(["--orders"] if takes_orders else []), "--", *invocation.argv,
+        *(["--orders"] if takes_orders else []), *(["--answers"] if takes_orders and invocation.takes_answers else []),
+        "--", *invocation.argv,
     ]  # fmt: skip
 
 
@@ -176,6 +185,14 @@ def _pass(gate: Gate, process: subprocess.Popen[str]) -> str | None:
     except BrokenPipeError:  # it was killed meanwhile: it left no report
         pass
     return None
+
+
+def _order(process: subprocess.Popen[str], line: str) -> None:
+    """Harmless when the supervisor has ended."""
+    assert process.stdin is not None
+    with contextlib.suppress(OSError, ValueError):
+        process.stdin.write(line)
+        process.stdin.flush()
 
 
 def _read_both(process: subprocess.Popen[str], on_line: Callable[[str], None]) -> tuple[str, str]:

@@ -1,0 +1,1 @@
+"""Whether one client sees what another did: the visibility grid, ordered by a baton."""

@@ -1,0 +1,114 @@
+"""The mounts that clients work on: different ones, of one filesystem, writable, and cleaned up whatever happened."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leadline.errors import UserError
+from leadline.run.consistency.calls import at, in_words, stat
+from leadline.run.consistency.clients import Client, Station
+from leadline.run.layouts import OWN_PREFIX
+from leadline.run.observe.machine import Machine
+from leadline.run.observe.mounts import find_mount
+from leadline.run.targets.work_directory import WorkDirectory, check_directory, is_marked, remove_own_folders
+
+FOLDER_PREFIX = f"{OWN_PREFIX}visibility-"
+REMOVED_WITHIN_SECONDS = 5.0
+"""A client may list a folder as it was a while ago; what it does not know it cannot remove yet."""
+
+
+def check_distinct(stations: Sequence[Station]) -> None:
+    """Raises UserError when two stations lie on one mount: they would share its caches, and nothing could be stale."""
+    seen: dict[str, Station] = {}
+    for station in stations:
+        mount = find_mount(Machine(), station.directory)
+        for device in {str(station.directory.stat().st_dev), mount.device if mount else ""} - {""}:
+            other = seen.setdefault(device, station)
+            if other is not station:
+                raise UserError(
+                    f"{other.directory} and {station.directory} lie on the same mounted filesystem (device {device}), where both are one "
+                    "client with one cache, so nothing can be stale; mount it twice with caches of their own, or say --control "
+                    "to run it as the control that must hold everything"
+                )
+
+
+@dataclass
+class Claim:
+    """A folder of leadline's own, in directories that are marked."""
+
+    folder: str
+    hangs: bool = False
+    """Set when a mount does not answer any more: cleaning up would hang as well, and is left to the next run."""
+
+
+@contextmanager
+def claimed(stations: Sequence[Station]) -> Iterator[Claim]:
+    """A new folder, in directories that were checked and marked as leadline's own; removed at the end, and what a killed leadline
+    had left is removed first. Raises UserError."""
+    for station in stations:
+        check_directory(station.directory)
+    work = WorkDirectory(stations[0].directory)
+    work.prepare()
+    name = FOLDER_PREFIX + secrets.token_hex(4)
+    claim = Claim(name)
+    try:
+        (stations[0].directory / name).mkdir()
+        yield claim
+    finally:
+        if not claim.hangs:
+            _clean_up(work, stations)
+
+
+def _clean_up(work: WorkDirectory, stations: Sequence[Station]) -> None:
+    """By whichever client still can."""
+    until = time.monotonic() + REMOVED_WITHIN_SECONDS
+    while any(_left(station.directory) for station in stations) and time.monotonic() < until:
+        for station in stations:
+            if is_marked(station.directory):
+                remove_own_folders(station.directory)
+        time.sleep(0.05)
+    work.clean_up()
+
+
+def _left(directory: Path) -> bool:
+    try:
+        return is_marked(directory) and any(directory.glob(f"{OWN_PREFIX}*"))
+    except OSError:
+        return False
+
+
+def check_shared(folder: str, clients: Sequence[Client], patience_seconds: float) -> None:
+    """Raises UserError unless every client sees the folder that the first one made, and may write into it."""
+    for number, client in enumerate(clients):
+        seen = client.await_answer([stat(folder)], {"value": "directory"}, patience_seconds)
+        if not seen.came:
+            raise UserError(
+                f"{client.station.directory} does not show what is written in {clients[0].station.directory} "
+                f"(after {patience_seconds:g} s: {in_words(seen.last)}); give directories that are the same one on all mounts"
+            )
+        made = client.do([at(f"{folder}/written-by-{number}", "make_directory")]).last
+        if "failed" in made:
+            raise UserError(
+                f"{client.station.directory} cannot be written ({made['failed']}); every client has to make changes: mount it writable"
+            )
+
+
+def described(station: Station) -> dict[str, Any]:
+    """JSON-ready facts about a station's mount."""
+    mount = find_mount(Machine(), station.directory)
+    facts: dict[str, Any] = {
+        "name": station.name,
+        "directory": str(station.directory),
+        "device": station.directory.stat().st_dev,
+        "namespace": station.namespace,
+    }
+    if mount is not None:
+        options = [*mount.options, *mount.super_options]
+        facts |= {"filesystem": mount.type, "source": mount.source, "options": list(dict.fromkeys(options))}
+    return facts
