@@ -188,7 +188,10 @@ impl Sum {
             |evidence: &Evidence| (evidence.operations.len(), evidence.operations.iter().min().copied());
         let better = match &self.tally.evidence {
             None => true,
-            Some(kept) => certain && (self.tally.violating == 0 || rank(&new) < rank(kept)),
+            Some(kept) => match (certain, self.tally.violating > 0) {
+                (new_is_certain, kept_is_certain) if new_is_certain != kept_is_certain => new_is_certain,
+                _ => rank(&new) < rank(kept), // whichever thread came first
+            },
         };
         if better {
             self.tally.evidence = Some(new);

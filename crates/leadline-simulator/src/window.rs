@@ -87,6 +87,9 @@ impl Window {
     }
 
     fn border(&mut self, now_ps: u64) -> Border {
+        if self.answered > self.last {
+            return Border::None; // what was in flight when it closed
+        }
         if self.answered == self.warm_up + (self.last - self.warm_up) / 2 {
             self.halfway_ps = now_ps;
         }
