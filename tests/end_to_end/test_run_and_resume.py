@@ -143,6 +143,17 @@ def test_a_finished_run_can_be_resumed_and_nothing_is_run(
     assert "[1/5]" not in done.stdout
 
 
+def test_what_a_run_killed_while_it_cleaned_up_left_is_removed_when_it_is_resumed(
+    campaign: Path, work_directory: Path, tmp_path: Path, leadline: Leadline
+) -> None:
+    run = tmp_path / "results"
+    leadline("run", campaign, "--directory", work_directory, "--output", run)
+    (work_directory / ".leadline").write_text('{"made_by": "leadline", "process": 1}\n')
+    (work_directory / "leadline-files-1x1m").mkdir()
+    assert leadline("run", "--resume", run).returncode == 0
+    assert list(work_directory.iterdir()) == []
+
+
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_keeps_finished_steps_and_says_how_to_go_on(
     by: signal.Signals, campaign: Path, work_directory: Path, tmp_path: Path, started: Started, stored: Stored,

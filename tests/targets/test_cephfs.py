@@ -118,7 +118,7 @@ def test_three_cycles_two_clients_three_replicas_and_nothing_is_left(traces: Loo
     first, second = ready.clients
     assert first.namespace != second.namespace and first.directory == ready.directory
     (Path(ready.directory) / "note").write_text("three times")
-    assert seen_by((second.namespace, second.directory), "note") == "three times"
+    assert seen_by(second, "note") == "three times"
     status = ask_ceph(ready, "status")
     assert {each["state_name"] for each in status["pgmap"]["pgs_by_state"]} == {"active+clean"}
     assert status["health"]["status"] == "HEALTH_OK" and status["osdmap"]["num_up_osds"] == 3

@@ -68,7 +68,7 @@ def test_two_cycles_two_clients_three_replicas_and_nothing_is_left(traces: Look)
     first, second = ready.clients
     assert first.namespace != second.namespace and first.directory == ready.directory
     (Path(ready.directory) / "note").write_text("three times")
-    assert seen_by((second.namespace, second.directory), "note") == "three times"
+    assert seen_by(second, "note") == "three times"
     assert [(brick / "work" / "note").read_text() for brick in bricks()] == ["three times"] * 3
     assert "7" in ask_gluster("volume", "get", "leadline", "network.ping-timeout").split()
     assert any("--attribute-timeout=0" in line for line in traces().processes)

@@ -99,6 +99,7 @@ class Conductor:
     def conduct(self) -> None:
         """Runs every step that has no record yet. Raises Interrupted, or UserError when results can no longer be kept."""
         self._done = self.folder.records()
+        self._clear_what_is_done()
         with self._standing:
             self._stand_on_the_only()
             while (step := self.planner.next_step(self._done)) is not None:
@@ -121,6 +122,12 @@ class Conductor:
     def _leave(self) -> None:
         self._ground, self.stop.interrupt = None, _nobody
         self._standing.close()
+
+    def _clear_what_is_done(self) -> None:
+        """A run that was killed while it left a site comes back to the others only."""
+        ahead = {step.site for step in self.planner.remaining(self._done)}
+        for site in {step.site for step in self.planner.remaining(())} - ahead:
+            self.grounds.clear(site)
 
     def _stand_on_the_only(self) -> None:
         """Where all steps stand on one site, its refusal ends the run; where there are others, they are still worth measuring."""

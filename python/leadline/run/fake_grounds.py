@@ -46,3 +46,6 @@ class FakeGrounds:
         finally:
             self.target.clean_up()
             self.told.append(f"down {site.label}")
+
+    def clear(self, site: Site) -> None:
+        """Nothing of it outlives a test."""

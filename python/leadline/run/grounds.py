@@ -60,3 +60,7 @@ class Grounds(Protocol):
     def standing(self, site: Site) -> AbstractContextManager[Ground]:
         """The site for the length of the block; raises UserError when it cannot be brought up or must not be written to."""
         ...
+
+    def clear(self, site: Site) -> None:
+        """Removes what this run left there when it was killed; nothing is brought up for it."""
+        ...

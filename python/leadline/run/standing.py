@@ -21,7 +21,7 @@ from leadline.run.hosts.local import LocalHost
 from leadline.run.hosts.namespace import NamespaceHost
 from leadline.run.hosts.supervised import SupervisedHost
 from leadline.run.lab.laboratory import Wishes
-from leadline.run.lab.lifecycle import standing
+from leadline.run.lab.lifecycle import clear_leavings, standing
 from leadline.run.lab.network import SUBNET
 from leadline.run.lab.parts import counted_namespaces, devices_of
 from leadline.run.lab.registry import lab_target
@@ -37,7 +37,7 @@ from leadline.run.observe.network_interfaces import interface_names
 from leadline.run.observe.network_namespaces import NamespaceReader
 from leadline.run.seams import Client, Target
 from leadline.run.targets.mounted import Mounted, check_filesystem
-from leadline.run.targets.work_directory import WorkDirectory, check_directory
+from leadline.run.targets.work_directory import WorkDirectory, check_directory, is_marked
 from leadline.spec.campaign import Hosts
 
 NO_HOSTS = Hosts.model_validate({})
@@ -77,6 +77,18 @@ class Standing:
                 yield ground
             finally:
                 ground.target.clean_up()
+
+    def clear(self, site: Site) -> None:
+        """What was marked there by a leadline that is no more, or the lab that this run left; a refusal is told and ends nothing."""
+        try:
+            if site.target:
+                clear_leavings(site.target, self.owner, self.tell)
+            elif is_marked(path := Path(site.directory) if site.directory else self.directory):
+                left = self._safeguards(path, site, site.filesystem)
+                left.prepare()
+                left.clean_up()
+        except UserError as error:
+            self.tell(str(error))
 
     @contextmanager
     def _directory(self, site: Site) -> Iterator[Ground]:

@@ -86,6 +86,15 @@ def standing(name: str, target: LabTarget, wishes: Wishes, tell: Tell, owner: st
                 tell(f"{name} is down after {_down(state, lock):.2f} s")
 
 
+def clear_leavings(name: str, owner: str, tell: Tell) -> None:
+    """Takes a lab down that a killed process of this owner left; raises UserError when somebody uses it."""
+    state = lab_state(name)
+    if _left_by(state) == owner:
+        with locked(state) as lock:
+            tell(f"the interrupted run left the lab {name} behind; taking it down first")
+            _down(state, lock)
+
+
 def _up(
     state: LabState, lock: int, target: LabTarget, wishes: Wishes, tell: Tell, owner: str
 ) -> tuple[Ready, float]:
