@@ -64,7 +64,7 @@ def test_a_figure_that_is_not_valid_leads_nothing() -> None:
     assert [target for target, _ in ranked(results)] == ["alpha", "gamma", "beta", "omega"]
     (sentence,) = [answer.sentence for answer in results.answers if "leads" in answer.sentence]
     assert sentence == (
-        "randread: alpha leads with 1.22 GiB/s; of that reach gamma 75 % and beta 50 %; "
+        "randread: of the 3 that are valid alpha leads with 1.22 GiB/s; of that reach gamma 75 % and beta 50 %; "
         "not valid: omega (impossible)."
     )
 

@@ -127,7 +127,7 @@ def test_the_terminal_names_target_and_leader(results: Results) -> None:
     console = Console(record=True, width=140)
     show([results], console)
     text = console.export_text()
-    assert "randread: nfs leads with" in text
+    assert "randread: of the 4 that are valid nfs leads with" in text
     assert re.search(r"randread\s+moosefs\s+64 KiB\s+32.*not", text)
 
 

@@ -19,16 +19,31 @@ def rank_in_words(rankings: Sequence[Ranking]) -> Iterable[Answer]:
     for ranking in sorted(rankings, key=lambda ranking: ranking.standings[0].cell.direction.is_phase):
         leader = ranking.standings[0]
         place = ", ".join(filter(None, (ranking.test, ranking.label)))
-        parts = [_leads(leader), *_behind(ranking.standings[1:]), *_without_figure(ranking)]
+        parts = [
+            _leads(leader, ranking.standings[1:]),
+            *_behind(ranking.standings[1:]),
+            *_without_figure(ranking),
+        ]
         yield Answer(IS, f"{place}: {'; '.join(parts)}.", leader.cell)
 
 
-def _leads(leader: Standing) -> str:
+def _leads(leader: Standing, others: Sequence[Standing]) -> str:
+    """Where some may not be believed, it is said among how many it leads."""
     figure = throughput(leader.cell, leader.cell.rate.value if leader.cell.rate else 0.0)
     doubt = reservation(leader.cell)
     if doubt:
         return f"no target has a valid point; the highest is {leader.target} with {figure} ({doubt})"
+    valid = 1 + sum(_is_valid(other.cell) for other in others)
+    if valid <= len(others) and _is_outdone(leader, others):
+        among = f"of the {valid} that are valid " if valid > 1 else "the only valid one is "
+        return f"{among}{leader.target}{' leads' if valid > 1 else ''} with {figure}"
     return f"{leader.target} leads with {figure}"
+
+
+def _is_outdone(leader: Standing, others: Sequence[Standing]) -> bool:
+    """By one that is not valid, so that nobody knows who leads."""
+    best = leader.cell.rate.value if leader.cell.rate else 0.0
+    return any(other.cell.rate is not None and other.cell.rate.value > best for other in others)
 
 
 def _behind(others: Sequence[Standing]) -> list[str]:

@@ -5,6 +5,7 @@ Okabe-Ito colours with a marker shape each, so that lines differ without colour;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
@@ -129,6 +130,10 @@ def draw_point(axes: Axes, x: Point, y: Point, colour: str, shape: str, valid: b
     )
 
 
+DECADES_WITH_STEPS = 4
+"""Over more of them 1, 2, 5, 10 would run into each other, and 1, 10, 100 are enough."""
+
+
 def set_axis(axes: Axes, which: str, axis: Axis, unit: wording.Unit, lines: Sequence[Line]) -> None:
     """Label with unit, scale, and ticks in plain numbers."""
     label = f"{axis.label}, {unit.symbol}" if unit.symbol else axis.label
@@ -136,7 +141,9 @@ def set_axis(axes: Axes, which: str, axis: Axis, unit: wording.Unit, lines: Sequ
     side = axes.xaxis if which == "x" else axes.yaxis
     if axis.logarithmic:
         axes.set(**{f"{which}scale": "log"})
-        side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        low, high = side.get_data_interval()
+        decades = math.log10(high / low) if low > 0 and math.isfinite(high) else 0.0
+        side.set_major_locator(LogLocator(subs=(1, 2, 5) if decades <= DECADES_WITH_STEPS else (1,)))
         side.set_minor_formatter(NullFormatter())
     if axis.channel == "load":
         side.set_ticks(sorted({load for line in lines for load in line.loads}))
