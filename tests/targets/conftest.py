@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from ssh_parts import Remote, make_user_key, start_remote, user_config
 
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.lifecycle import tear_down
+from leadline.run.lab.network import make_network
 from leadline.run.lab.state import known_labs, lab_state
 
 
@@ -82,6 +85,23 @@ def journal(labs: Path) -> Iterator[Journal]:
     made = Journal(labs / "journal.jsonl")
     yield made
     made.undo()
+
+
+@pytest.fixture
+def remotes(journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Remote]]:
+    """Two hosts with sshd that a user's configuration reaches."""
+    if not shutil.which("sshd", path="/usr/sbin:/usr/bin"):
+        pytest.skip("sshd is not installed")
+    network = make_network(journal, lab_state("ssh").prefix, 3)
+    folder = tmp_path / "ssh"
+    folder.mkdir()
+    make_user_key(folder)
+    several = [start_remote(folder, host) for host in network.hosts[:2]]
+    monkeypatch.setenv("LEADLINE_SSH_CONFIG", str(user_config(folder, several, network.hosts[2])))
+    yield several
+    for remote in several:
+        remote.server.terminate()
+        remote.server.wait()
 
 
 @pytest.fixture

@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cluster_parts import skip_unless_installed
-from ssh_parts import Remote, make_user_key, start_remote, user_config
+from ssh_parts import Remote
 
 from leadline.formats.mdtest import read_summary
-from leadline.run.lab.journal import Journal
-from leadline.run.lab.network import make_network
-from leadline.run.lab.state import lab_state
 from leadline.store.records import Direction, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
 
@@ -39,23 +36,6 @@ needs_mpi = pytest.mark.skipif(
     not (shutil.which("mpirun") and importlib.util.find_spec("mpi4py")),
     reason="mpirun or mpi4py is not installed",
 )
-
-
-@pytest.fixture
-def remotes(journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Remote]]:
-    """Two hosts with sshd that a user's configuration reaches."""
-    if not shutil.which("sshd", path="/usr/sbin:/usr/bin"):
-        pytest.skip("sshd is not installed")
-    network = make_network(journal, lab_state("ssh").prefix, 3)
-    folder = tmp_path / "ssh"
-    folder.mkdir()
-    make_user_key(folder)
-    several = [start_remote(folder, host) for host in network.hosts[:2]]
-    monkeypatch.setenv("LEADLINE_SSH_CONFIG", str(user_config(folder, several, network.hosts[2])))
-    yield several
-    for remote in several:
-        remote.server.terminate()
-        remote.server.wait()
 
 
 def measured(leadline: Leadline, folder: Path, where: str, more: str) -> list[StepRecord]:

@@ -6,17 +6,15 @@ each disk has counters and can be slowed down.
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from leadline.errors import UserError
 from leadline.run.lab.cephfs_options import Shape
+from leadline.run.lab.disks import check_free
 from leadline.run.lab.laboratory import Laboratory
 from leadline.run.lab.network import SUBNET, LabHost
-from leadline.run.lab.state import storage_root
 
 ROOM = 1.25
 """Bytes of a disk a byte of data."""
@@ -120,7 +118,7 @@ class Cluster:
 def make_devices(lab: Laboratory, storage: Path, nodes: int, data_bytes: int) -> tuple[Path, ...]:
     """A bare disk for each node, each big enough for all of the data: placement is only even on average."""
     size_bytes = round(data_bytes * ROOM) + ROOM_FLOOR_BYTES
-    _check_free(nodes, data_bytes, size_bytes)
+    check_free(nodes, data_bytes, size_bytes)
     images = (lab.image(storage, size_bytes, f"disk{number}.img") for number in range(1, nodes + 1))
     return tuple(lab.loop(image) for image in images)
 
@@ -141,18 +139,6 @@ def describe(
         (folder / node.name).mkdir()
         (folder / node.name / "block").symlink_to(node.device)
     return cluster
-
-
-def _check_free(nodes: int, data_bytes: int, size_bytes: int) -> None:
-    """The images are sparse, but replicas may fill all of them."""
-    status = os.statvfs(storage_root())
-    free_bytes = status.f_bavail * status.f_frsize
-    if nodes * size_bytes > free_bytes:
-        raise UserError(
-            f"{storage_root()} has {free_bytes / 2**30:.1f} GiB free and {nodes} disks for {data_bytes / 2**30:.1f} GiB of data "
-            f"each need {size_bytes / 2**30:.1f} GiB; make room, scale the campaign down, or let LEADLINE_LAB_STORAGE "
-            "name another disk"
-        )
 
 
 def _places(nodes: Iterable[Node]) -> list[str]:

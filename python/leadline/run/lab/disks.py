@@ -35,7 +35,7 @@ class Disk:
 def make_disks(lab: Laboratory, storage: Path, nodes: int, data_bytes: int) -> tuple[Disk, ...]:
     """One for each node, each big enough for all of the data: where a target puts what is its own affair."""
     size_bytes = round(data_bytes * ROOM) + ROOM_FLOOR_BYTES
-    _check_free(nodes, data_bytes, size_bytes)
+    check_free(nodes, data_bytes, size_bytes)
     return tuple(_make_disk(lab, storage, number, size_bytes) for number in range(1, nodes + 1))
 
 
@@ -48,13 +48,13 @@ def _make_disk(lab: Laboratory, storage: Path, number: int, size_bytes: int) -> 
     return Disk(device, point)
 
 
-def _check_free(nodes: int, data_bytes: int, size_bytes: int) -> None:
+def check_free(nodes: int, data_bytes: int, size_bytes: int) -> None:
     """The images are sparse, but replicas may fill all of them."""
     status = os.statvfs(storage_root())
     free_bytes = status.f_bavail * status.f_frsize
     if nodes * size_bytes > free_bytes:
         raise UserError(
             f"{storage_root()} has {free_bytes / 2**30:.1f} GiB free and {nodes} disks for {data_bytes / 2**30:.1f} GiB of data "
-            f"each need {nodes * size_bytes / 2**30:.1f} GiB; make room, scale the campaign down, or let LEADLINE_LAB_STORAGE "
+            f"each need {size_bytes / 2**30:.1f} GiB; make room, scale the campaign down, or let LEADLINE_LAB_STORAGE "
             "name another disk"
         )

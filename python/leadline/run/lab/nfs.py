@@ -84,11 +84,12 @@ class Nfs:
 
 def _start(lab: Laboratory, host: LabHost, disk: Disk, storage: Path, shape: Shape) -> Server:
     """rpcbind first: without it Ganesha ends with "Cannot register NFS V3"."""
-    export = disk.point / "export"
+    name, export = f"ganesha{host.number}", disk.point / "export"
     export.mkdir()
     # On the disk and not in the lab's folder, which lies under /run.
-    path = storage / f"ganesha{host.number}.conf"
+    path = storage / f"{name}.conf"
     path.write_text(configuration(export, EXPORT, shape), encoding="utf-8")
+    lab.parts[name] = host.number  # before rpcbind: a host is counted under the name of its first part
     rpcbind = lab.start(f"rpcbind{host.number}", ("unshare", "--mount", "sh", "-c", RPCBIND), host)
     lab.wait(rpcbind, lambda: _socket(lab, rpcbind).is_socket(), SERVES_WITHIN_SECONDS)
     enter = ("nsenter", "--target", _pid(lab, rpcbind), "--mount", "--")
@@ -104,7 +105,7 @@ def _start(lab: Laboratory, host: LabHost, disk: Disk, storage: Path, shape: Sha
         "-N",
         "NIV_EVENT",
     )
-    number = lab.start(f"ganesha{host.number}", (*enter, *serve), host, stop_seconds=STOP_SECONDS)
+    number = lab.start(name, (*enter, *serve), host, stop_seconds=STOP_SECONDS)
     return Server(host, disk, number)
 
 
