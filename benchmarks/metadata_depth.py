@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,6 +51,8 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 CLAIMED = ("stat", "read")
 """Creation and removal in one directory take turns in the kernel, and are shown as they are."""
 RELAY_PORT = 7000
+RELATIVE_NAMING = "directory_relative"
+BUSY = "busy cores"
 UNCACHED: Mapping[str, Mapping[str, str]] = {
     "moosefs": {"mfsattrcacheto": "0", "mfsentrycacheto": "0", "mfsdirentrycacheto": "0"},
     "juicefs": {"metadata": "redis", "attr-cache": "0", "entry-cache": "0", "dir-entry-cache": "0"},
@@ -93,14 +96,20 @@ def depth_against_one_call(name: str, folder: Path, files: int, options: Namespa
     claims = []
     for words, one, deep in (
         ("full path", ONE_CALL, at_depth(DEPTH)),
-        ("directory-relative", RELATIVE, at_depth(DEPTH, "directory_relative")),
+        ("directory-relative", RELATIVE, at_depth(DEPTH, RELATIVE_NAMING)),
     ):
         taken = taken_of((one, deep), folder, [files, files], options)
         print_table(f"{name}, {words}", taken, one.name)
-        found = {action: ratio_of(taken, deep.name, one.name, action) for action in CLAIMED}
-        sentence = f"{name}, {words}: stat and open-close at io_uring depth {DEPTH} are at least {DEEP_FACTOR:g} x one call at a time"
-        claims.append(claim_on(sentence, found, DEEP_FACTOR))
+        print_busy_cores(taken)
+        claims.append(claim_on_depth(name, words, taken, one, deep))
     return claims
+
+
+def claim_on_depth(name: str, words: str, taken: Mapping[str, Sequence[Rates]], one: Way, deep: Way) -> Claim:
+    """That many in flight do so much more than one call at a time."""
+    found = {action: ratio_of(taken, deep.name, one.name, action) for action in CLAIMED}
+    sentence = f"{name}, {words}: stat and open-close at io_uring depth {DEPTH} are at least {DEEP_FACTOR:g} x one call at a time"
+    return claim_on(sentence, found, DEEP_FACTOR)
 
 
 def taken_of(
@@ -108,18 +117,39 @@ def taken_of(
 ) -> dict[str, list[Rates]]:
     """Each way on so many files, in turns."""
     measure = {
-        way.name: partial(engine_rates, options.engine, folder, count, 1, way)
+        way.name: partial(rates_and_busy_cores, options.engine, folder, count, way)
         for way, count in zip(ways, files, strict=True)
     }
     return take_turns(measure, options.repeats)
 
 
-def curve_over_depth(name: str, folder: Path, options: Namespace) -> None:
+def rates_and_busy_cores(engine: Path, folder: Path, files: int, way: Way) -> Rates:
+    """The engine's rates, and how many of this machine's cores were busy meanwhile: client, daemon and server live on them together,
+    and where one call at a time fills half of them already, no depth can more than double it."""
+    begin, begin_seconds = time.monotonic(), busy_seconds()
+    rates = engine_rates(engine, folder, files, 1, way)
+    return {**rates, BUSY: (busy_seconds() - begin_seconds) / (time.monotonic() - begin)}
+
+
+def busy_seconds() -> float:
+    """Processor time of everything on this machine since it started (proc(5), /proc/stat without idle and iowait)."""
+    ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def print_busy_cores(taken: Mapping[str, Sequence[Rates]]) -> None:
+    """What is left for more in flight."""
+    shown = "; ".join(f"{name} {median_of(rates, BUSY):.2f}" for name, rates in taken.items())
+    print(f"  busy of {os.cpu_count()} cores, medians over all four: {shown}")
+
+
+def curve_over_depth(name: str, folder: Path, options: Namespace) -> list[Claim]:
     """Rates from one call to depth 64, and where they bend. More files where more are in flight, so that all of it is in flight."""
-    ways = [RELATIVE, *(at_depth(depth, "directory_relative") for depth in DEPTHS)]
+    ways = [RELATIVE, *(at_depth(depth, RELATIVE_NAMING) for depth in DEPTHS)]
     files = [options.far_files, *(max(options.far_files, 4 * depth) for depth in DEPTHS)]
     taken = taken_of(ways, folder, files, options)
     print_table(f"{name}, directory-relative", taken, RELATIVE.name)
+    print_busy_cores(taken)
     for action in ACTIONS:
         found = find_saturation(DEPTHS, [median_of(taken[way.name], action) for way in ways[1:]])
         if found is None:
@@ -127,6 +157,7 @@ def curve_over_depth(name: str, folder: Path, options: Namespace) -> None:
         end = "still rising at the last" if found.censored else f"peak {found.peak:,.0f} a second"
         print(f"  {action:<8} knee (0.9 of the peak) at depth {found.knee_load:.1f}; {end}")
     sys.stdout.flush()
+    return [claim_on_depth(name, "directory-relative", taken, RELATIVE, at_depth(DEPTH, RELATIVE_NAMING))]
 
 
 def parsed_options() -> Namespace:
@@ -162,7 +193,7 @@ def main() -> int:
         ):
             if far:
                 title = f"juicefs, Redis {2 * options.delay_microseconds / 1000:g} ms away and back"
-                curve_over_depth(title, folder, options)
+                claims += curve_over_depth(title, folder, options)
             else:
                 claims += depth_against_one_call(name, folder, options.files, options)
     print(f"load {os.getloadavg()[0]:.2f} at the end")
