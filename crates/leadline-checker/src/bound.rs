@@ -36,7 +36,9 @@ mod tests {
 
     #[test]
     fn the_bound_lies_above_the_observed_rate_and_never_above_one() {
-        assert!((0.10..0.17).contains(&upper_bound(10, 100).expect("something was checked")));
+        // (0.1 + z²/200 + z sqrt(0.09/100 + z²/40000)) / (1 + z²/100), z = 1.644854
+        let bound = upper_bound(10, 100).expect("something was checked");
+        assert!((bound - 0.160356).abs() < 0.000_005, "{bound}");
         assert!((0.99..=1.0).contains(&upper_bound(1000, 1000).expect("something was checked")));
     }
 }

@@ -21,7 +21,8 @@ pub(crate) fn judge(view: &View, findings: &mut Findings) {
             && !operation.action.changes()
             && operation.outcome != Outcome::Doubt
     };
-    for each in view.operations().filter(settled) {
+    let looks = view.about.settled.then(|| view.operations().filter(settled));
+    for each in looks.into_iter().flatten() {
         let question = (each.operation.action, each.operation.value_in, each.operation.client);
         let kept = last.entry(question).or_insert(each);
         if each.span.start > kept.span.start {

@@ -21,9 +21,8 @@ const NOT_YET: Span = Span { start: i64::MAX, end: i64::MAX };
 
 impl Exercise {
     pub fn of(view: &View) -> Self {
-        let clients = view.operations().map(|each| usize::from(each.operation.client) + 1).max().unwrap_or(0);
         let nothing = Known { first_end: i64::MAX, own_change: NOT_YET, change_by_other: NOT_YET };
-        let mut by_client = vec![nothing; clients];
+        let mut by_client = vec![nothing; view.about.clients];
         for each in view.operations() {
             let known = &mut by_client[usize::from(each.operation.client)];
             known.first_end = known.first_end.min(each.span.end);

@@ -81,6 +81,13 @@ impl Findings {
         self.tallies[guarantee as usize].as_ref()
     }
 
+    /// Adds what was found on the same object about other guarantees.
+    pub fn take(&mut self, other: Self) {
+        for (ours, theirs) in self.tallies.iter_mut().zip(other.tallies) {
+            *ours = ours.take().or(theirs);
+        }
+    }
+
     /// How many violations there are of a guarantee, where reads may look back so far.
     pub fn violating(&self, guarantee: Guarantee, staleness_bound_ns: i64) -> u64 {
         let Some(tally) = self.get(guarantee) else { return 0 };

@@ -10,10 +10,10 @@ use crate::{counter, directory, entry, log, name_pair, valued};
 /// Everything that is found on an object.
 ///
 /// What is violated even when every time is moved by its error, in the direction that excuses it, is violated.
-/// What is violated only by times as they were written down is undecided.
+/// What is violated only by times as they were written down is undecided. The view that is given doubts the clocks.
 pub(crate) fn judge(view: &View, limits: &Limits) -> Findings {
-    let mut findings = by_kind(&View { clocks: Clocks::Doubted, ..*view }, limits);
-    if view.largest_clock_error_ns() > 0 {
+    let mut findings = by_kind(view, limits);
+    if view.about.largest_clock_error_ns > 0 {
         let trusting = by_kind(&View { clocks: Clocks::Trusted, ..*view }, limits);
         findings.excuse(&trusting, Undecided::Clocks, limits.staleness_bound_ns());
     }

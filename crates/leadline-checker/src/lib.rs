@@ -9,7 +9,7 @@
 //! written once, and for those exact tests of n log n steps are known. docs/concepts/consistency_checking.md names
 //! them with their sources. From the bottom to the top:
 //!
-//! * `view`: the operations of one object; `order`: what is before and after in real time.
+//! * `view`: the operations of one object; `order`: what is before and after in real time; `beside`: two processors.
 //! * `versions`, `zones`, `sessions`, `staleness`: objects that hold one value.
 //! * `log`, `counter`, `directory`: objects whose final state tells the order.
 //! * `search`, `presence`, `entry`, `name_pair`: objects that need a search, and names that exist or do not.
@@ -17,6 +17,7 @@
 //! * `findings`, `report`, `sentence`: what comes out.
 
 mod anomaly;
+mod beside;
 mod bound;
 mod check;
 mod convergence;

@@ -31,9 +31,31 @@ impl EarliestAfter {
 
     /// The end and the owner; None when none starts after the time.
     pub fn after(&self, time: i64) -> Option<(i64, u32)> {
-        let place = self.starts.partition_point(|&start| start <= time);
-        self.ends.get(place).copied()
+        self.after_near(&mut 0, time)
     }
+
+    /// The same, sooner for who asks about many times that come near each other: `near` is where the last was found.
+    pub fn after_near(&self, near: &mut usize, time: i64) -> Option<(i64, u32)> {
+        self.ends.get(first_without(&self.starts, near, |&start| start <= time)).copied()
+    }
+}
+
+/// The place of the first that does not fulfil what all before it fulfil: halving, from where the last was found in
+/// steps that double. Histories are written in time, so that the next is nearly always near, and in the cache.
+pub(crate) fn first_without<Item>(
+    items: &[Item],
+    near: &mut usize,
+    fulfils: impl Fn(&Item) -> bool,
+) -> usize {
+    let (mut from, mut to, mut step) = (*near, *near, 1);
+    while from > 0 && !fulfils(&items[from - 1]) {
+        (to, from, step) = (from - 1, from.saturating_sub(step), step * 2);
+    }
+    while to < items.len() && fulfils(&items[to]) {
+        (from, to, step) = (to + 1, (to + step).min(items.len()), step * 2);
+    }
+    *near = from + items[from..to].partition_point(fulfils);
+    *near
 }
 
 /// Among spans that start at a time or before: the one that ends last.
@@ -58,5 +80,22 @@ impl LatestUntil {
     pub fn until(&self, time: i64) -> Option<(i64, u32)> {
         let place = self.starts.partition_point(|&start| start <= time);
         place.checked_sub(1).map(|last| self.ends[last])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_without;
+
+    #[test]
+    fn wherever_the_search_begins_it_finds_the_same_place() {
+        for count in 0..40 {
+            let items: Vec<usize> = (0..count).collect();
+            for (limit, begin) in (0..=count).flat_map(|limit| (0..=count).map(move |begin| (limit, begin))) {
+                let mut near = begin;
+                assert_eq!(first_without(&items, &mut near, |item| *item < limit), limit);
+                assert_eq!(near, limit);
+            }
+        }
     }
 }

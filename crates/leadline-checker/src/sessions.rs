@@ -16,21 +16,43 @@ const NOT_SEEN: (i64, u32) = (i64::MAX, NOBODY);
 
 /// Judges both for every client of an object.
 pub(crate) fn judge(versions: &Versions, findings: &mut Findings) {
-    let mut sights = versions.sights.clone();
-    sights.sort_by_key(|sight| (sight.client, sight.span.start));
-    let mut writes: Vec<(u32, Version)> = (0..).zip(versions.versions.iter().copied()).skip(1).collect();
-    writes.retain(|(_, write)| write.acknowledged);
-    writes.sort_by_key(|(_, write)| (write.client, write.span.end));
     let mut first_seen = vec![NOT_SEEN; versions.versions.len()];
-    for own in sights.chunk_by(|one, other| one.client == other.client) {
-        note_first_seen(own, &mut first_seen);
-        judge_reads(versions, own, &first_seen, findings.tally(Guarantee::MonotonicReads));
-        let from = writes.partition_point(|(_, write)| write.client < own[0].client);
-        let to = writes.partition_point(|(_, write)| write.client <= own[0].client);
-        let tally = findings.tally(Guarantee::ReadYourWrites);
-        judge_writes(versions, own, &writes[from..to], &first_seen, tally);
+    let writes = own_writes(versions);
+    for (client, own) in own_sights(versions).into_iter().enumerate().filter(|(_, own)| !own.is_empty()) {
+        note_first_seen(&own, &mut first_seen);
+        judge_reads(versions, &own, &first_seen, findings.tally(Guarantee::MonotonicReads));
+        let writes = writes.get(client).map_or(&[][..], Vec::as_slice);
+        judge_writes(versions, &own, writes, &first_seen, findings.tally(Guarantee::ReadYourWrites));
         own.iter().for_each(|sight| first_seen[sight.version as usize] = NOT_SEEN);
     }
+}
+
+/// What each client saw, in the order in which it asked. A client asks nearly in order, so that little is to sort.
+fn own_sights(versions: &Versions) -> Vec<Vec<Sight>> {
+    let mut own = by_client(versions.sights.iter().map(|sight| (sight.client, *sight)));
+    own.iter_mut().for_each(|sights| sights.sort_by_key(|sight| sight.span.start));
+    own
+}
+
+/// The numbers of the versions that each client wrote and had acknowledged, in the order of their answers.
+fn own_writes(versions: &Versions) -> Vec<Vec<u32>> {
+    let written = (0u32..).zip(&versions.versions).skip(1).filter(|(_, write)| write.acknowledged);
+    let mut own = by_client(written.map(|(number, write)| (write.client, number)));
+    own.iter_mut()
+        .for_each(|numbers| numbers.sort_by_key(|&number| versions.versions[number as usize].span.end));
+    own
+}
+
+fn by_client<Item>(items: impl Iterator<Item = (u16, Item)>) -> Vec<Vec<Item>> {
+    let mut own: Vec<Vec<Item>> = Vec::new();
+    for (client, item) in items {
+        let client = usize::from(client);
+        if client >= own.len() {
+            own.resize_with(client + 1, Vec::new);
+        }
+        own[client].push(item);
+    }
+    own
 }
 
 fn note_first_seen(own: &[Sight], first_seen: &mut FirstSeen) {
@@ -80,13 +102,13 @@ impl Past {
 }
 
 fn judge_reads(versions: &Versions, own: &[Sight], first_seen: &FirstSeen, tally: &mut Tally) {
-    let mut ended = own.to_vec();
+    let mut ended: Vec<&Sight> = own.iter().collect();
     ended.sort_by_key(|sight| sight.span.end);
     let mut ended = ended.into_iter().peekable();
     let mut past = Past { newest: None, latest: None, latest_of_other: None };
     for read in own {
         while let Some(sight) = ended.next_if(|sight| sight.span.end < read.span.start) {
-            past.note(sight, versions.versions[sight.version as usize].span.start);
+            past.note(*sight, versions.versions[sight.version as usize].span.start);
         }
         tally.checked += u64::from(past.latest.is_some());
         let write = &versions.versions[read.version as usize];
@@ -99,15 +121,16 @@ fn judge_reads(versions: &Versions, own: &[Sight], first_seen: &FirstSeen, tally
 fn judge_writes(
     versions: &Versions,
     own: &[Sight],
-    writes: &[(u32, Version)],
+    writes: &[u32],
     first_seen: &FirstSeen,
     tally: &mut Tally,
 ) {
-    let mut ended = writes.iter().peekable();
+    let with_span = |&number: &u32| (number, &versions.versions[number as usize]);
+    let mut ended = writes.iter().map(with_span).peekable();
     let mut newest = (LONG_AGO, NOBODY, NOBODY);
     for read in own {
         while let Some((number, write)) = ended.next_if(|(_, write)| write.span.end < read.span.start) {
-            newest = newest.max((write.span.start, *number, write.index));
+            newest = newest.max((write.span.start, number, write.index));
         }
         let (start, number, index) = newest;
         tally.checked += u64::from(index != NOBODY);

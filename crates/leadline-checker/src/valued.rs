@@ -2,6 +2,7 @@
 
 use leadline_history::{Kind, Moment};
 
+use crate::beside::both;
 use crate::exercise::Exercise;
 use crate::findings::{Evidence, Findings, Staleness};
 use crate::guarantee::Guarantee;
@@ -12,28 +13,42 @@ use crate::{anomaly::Anomaly, convergence, sessions, zones};
 
 /// Judges one of them.
 pub(crate) fn judge(view: &View) -> Findings {
+    let exercise_and_convergence = || {
+        let mut findings = Findings::default();
+        convergence::judge(view, &mut findings);
+        (Exercise::of(view), findings)
+    };
+    let (versions, (exercise, converged)) =
+        both(view.may_share, || Versions::of(view), exercise_and_convergence);
+    let sessions = || {
+        let mut findings = Findings::default();
+        sessions::judge(&versions, &mut findings);
+        findings
+    };
+    let (mut findings, seen_by_clients) =
+        both(view.may_share, || judge_versions(view, &versions, &exercise), sessions);
+    findings.take(converged);
+    findings.take(seen_by_clients);
+    findings
+}
+
+/// All that is asked of the object whoever looked: everything but what each client saw one after the other.
+fn judge_versions(view: &View, versions: &Versions, exercise: &Exercise) -> Findings {
     let mut findings = Findings::default();
-    let mut versions = Versions::of(view);
     let replaced = versions.replaced(&[]);
-    let exercise = Exercise::of(view);
     versions.judge_origins(&mut findings);
-    let for_good = judge_final_state(&versions, &replaced, &mut findings);
-    convergence::judge(view, &mut findings);
-    sessions::judge(&versions, &mut findings);
+    let for_good = judge_final_state(versions, &replaced, &mut findings);
+    let known = (for_good, exercise);
     if view.kind == Kind::SessionFile {
-        let known = (for_good, &exercise);
-        staleness::judge(Guarantee::CloseToOpen, &versions, &replaced, known, &mut findings);
+        staleness::judge(Guarantee::CloseToOpen, versions, &replaced, known, &mut findings);
     }
-    staleness::judge(Guarantee::BoundedStaleness, &versions, &replaced, (for_good, &exercise), &mut findings);
-    let conflicting = judge_order(exercise.any(view), &versions, &mut findings);
-    if conflicting.is_empty() {
-        findings.staleness = Staleness { least_delay_ns: 0, exact: true };
-    } else {
-        versions.sights.retain(|sight| Some(sight.version) != for_good);
-        let left =
-            if for_good.is_some() { zones::conflicting(&zones::zones_of(&versions), 0) } else { conflicting };
-        findings.staleness = Staleness { least_delay_ns: zones::least_delay_ns(left), exact: true };
-    }
+    staleness::judge(Guarantee::BoundedStaleness, versions, &replaced, known, &mut findings);
+    let conflicting = judge_order(exercise.any(view), versions, &mut findings);
+    let left = match for_good {
+        Some(_) => zones::conflicting(&zones::zones_of(versions, for_good), 0),
+        None => conflicting,
+    };
+    findings.staleness = Staleness { least_delay_ns: zones::least_delay_ns(left), exact: true };
     findings
 }
 
@@ -50,7 +65,7 @@ fn judge_final_state(
 }
 
 fn judge_order(exercised: bool, versions: &Versions, findings: &mut Findings) -> Vec<zones::Zone> {
-    let conflicting = zones::conflicting(&zones::zones_of(versions), 0);
+    let conflicting = zones::conflicting(&zones::zones_of(versions, None), 0);
     let tally = findings.tally(Guarantee::Linearizable);
     tally.checked += u64::from(exercised);
     let overlap = zones::witness_of(&conflicting).map(|witness| Evidence::of(Anomaly::NoOrder, witness));

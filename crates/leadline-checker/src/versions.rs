@@ -52,7 +52,10 @@ impl Versions {
     pub fn of(view: &View) -> Self {
         let beginning = Span { start: LONG_AGO, end: LONG_AGO };
         let first = Version { span: beginning, index: NOBODY, client: u16::MAX, acknowledged: true };
-        let mut all = Self { versions: vec![first], sights: Vec::new(), unexplained: Vec::new() };
+        let mut versions = Vec::with_capacity(view.about.bringing + 1);
+        versions.push(first);
+        let sights = Vec::with_capacity(view.members.len() - view.about.bringing);
+        let mut all = Self { versions, sights, unexplained: Vec::new() };
         let origins = all.note_writes(view);
         for each in view.operations().filter(is_sight) {
             all.note_sight(each, &origins);
@@ -61,8 +64,7 @@ impl Versions {
     }
 
     fn note_writes(&mut self, view: &View) -> Origins {
-        let mut origins =
-            Origins { written: with_room_for(view.members.len() / 2), refused: with_room_for(0) };
+        let mut origins = Origins { written: with_room_for(view.about.bringing), refused: with_room_for(0) };
         for each in view.operations().filter(|each| each.operation.action.brings_value()) {
             if each.operation.outcome == Outcome::Fail {
                 origins.refused.insert(each.operation.value_in, each.index);
@@ -113,8 +115,9 @@ impl Versions {
             acknowledged.map(|version| (version.span, version.index)).collect();
         changes.extend_from_slice(also);
         let changes = EarliestAfter::of(changes);
-        let never = (i64::MAX, NOBODY);
-        self.versions.iter().map(|version| changes.after(version.span.end).unwrap_or(never)).collect()
+        let mut near = 0;
+        let mut after = |version: &Version| changes.after_near(&mut near, version.span.end);
+        self.versions.iter().map(|version| after(version).unwrap_or((i64::MAX, NOBODY))).collect()
     }
 
     /// Places of the operations that can be shown: the beginning is none.

@@ -19,7 +19,7 @@ mod operation;
 mod record;
 
 pub use file::{read_history, write_history, Damage, Header, Reading, Unreadable, FORMAT, VERSION};
-pub use flaws::{first_flaw, Flaw};
+pub use flaws::{first_flaw, first_flaw_between, first_flaw_of_one, Flaw};
 pub use grouping::{Object, Objects};
 pub use history::History;
 pub use operation::{Action, Content, Kind, Moment, Operation, Outcome, EEXIST, ENOENT, NEVER, NOTHING};

@@ -1,6 +1,8 @@
 //! A filesystem in virtual time, with one object at a time and at most one fault that has a name. Without a fault
 //! it is linearizable: every operation happens at one instant between its call and its answer.
 
+#![allow(dead_code, reason = "each test binary uses what it needs")]
+
 use leadline_history::{Action, Content, History, Kind, Moment, Operation, EEXIST, ENOENT};
 
 use crate::randomness::Dice;
