@@ -21,6 +21,8 @@ pub enum Command {
         /// File that holds the step as JSON, or - for standard input
         step: PathBuf,
     },
+    /// Judge what the clients of one run wrote down, and print which guarantees held as JSON
+    Check(Check),
     /// Be one client of the visibility grid: follow instructions, one JSON object a line, and reply to each with one
     VisibilityClient {
         /// Directory that the names in the instructions are relative to
@@ -31,6 +33,19 @@ pub enum Command {
     },
     /// Print or write the JSON schemas of what this program reads and writes
     Schema(Schema),
+}
+
+#[derive(Args)]
+pub struct Check {
+    /// The histories of all clients, as the workload `histories` wrote them
+    #[arg(required = true, value_name = "HISTORY")]
+    pub histories: Vec<PathBuf>,
+    /// A client took part whose history is not there: what it did may excuse what looks wrong
+    #[arg(long)]
+    pub incomplete: bool,
+    /// How old what is seen may be, where that was promised
+    #[arg(long, value_name = "NS", value_parser = clap::value_parser!(i64).range(0..))]
+    pub staleness_ns: Option<i64>,
 }
 
 #[derive(Args)]

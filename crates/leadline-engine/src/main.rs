@@ -8,6 +8,7 @@
 //! `supervise` answers with the exit code of what it guards instead, see [`supervise::exit_code`].
 
 mod arguments;
+mod check;
 mod schemas;
 mod step;
 mod suggestion;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let answer = match Arguments::parse().command {
         Command::Supervise(options) => return supervise::main(&options),
         Command::Run { step } => step::run(&step),
+        Command::Check(choice) => check::run(&choice),
         Command::VisibilityClient { directory, instructions } => {
             visibility_client::serve(&directory, &instructions)
         }

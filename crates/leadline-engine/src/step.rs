@@ -4,9 +4,15 @@ use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
+use leadline_objects::checks::{ObjectChecks, ObjectChecksOutcome};
+use leadline_objects::folder::{ObjectFolder, ObjectFolderOutcome};
+use leadline_objects::load::ObjectLoad;
+use leadline_objects::outcome::ObjectLoadOutcome;
 use leadline_simulator::{Simulate, SimulateOutcome};
+use leadline_workloads::histories::{outcome::HistoriesOutcome, Histories};
 use leadline_workloads::memory_copy::{MemoryCopy, MemoryCopyOutcome};
 use leadline_workloads::metadata::{outcome::MetadataOutcome, Metadata};
+use leadline_workloads::network::{outcome::NetworkOutcome, Network};
 use leadline_workloads::paced::{outcome::PacedOutcome, Paced};
 use leadline_workloads::{Refusal, Workload};
 use schemars::{schema_for, JsonSchema};
@@ -49,8 +55,13 @@ macro_rules! workloads {
 }
 
 workloads! {
+    "histories": Histories -> HistoriesOutcome,
     "memory_copy": MemoryCopy -> MemoryCopyOutcome,
     "metadata": Metadata -> MetadataOutcome,
+    "network": Network -> NetworkOutcome,
+    "object_checks": ObjectChecks -> ObjectChecksOutcome,
+    "object_folder": ObjectFolder -> ObjectFolderOutcome,
+    "object_load": ObjectLoad -> ObjectLoadOutcome,
     "paced": Paced -> PacedOutcome,
     "simulate": Simulate -> SimulateOutcome,
 }
@@ -146,6 +157,6 @@ mod tests {
     fn what_is_not_a_step_is_refused_in_words() {
         assert!(refused("{").contains("not JSON"));
         assert!(refused("[]").contains("JSON object"));
-        assert!(refused("{}").contains("must name one of memory_copy, metadata, paced"));
+        assert!(refused("{}").contains("must name one of histories, memory_copy"));
     }
 }

@@ -101,6 +101,8 @@ pub struct Pointer {
     /// Positions that lie in this directory, and the number of the first of them; empty before the first move.
     positions: std::ops::Range<u64>,
     first_number: u64,
+    /// The position behind the one that the path names; none where the name has a suffix.
+    next: Option<u64>,
     at: Result<i32, Failure>,
 }
 
@@ -109,7 +111,17 @@ impl Pointer {
         let room = || Vec::with_capacity(libc::PATH_MAX as usize);
         let (directory, path) = (room(), room());
         let at = Ok(libc::AT_FDCWD);
-        Self { naming, directory, path, name_at: 0, number_at: 0, positions: 0..0, first_number: 0, at }
+        Self {
+            naming,
+            directory,
+            path,
+            name_at: 0,
+            number_at: 0,
+            positions: 0..0,
+            first_number: 0,
+            next: None,
+            at,
+        }
     }
 
     /// Moves to an item of the share; returns whether that was in another directory.
@@ -118,7 +130,11 @@ impl Pointer {
         let elsewhere = !self.positions.contains(&item.position);
         if elsewhere {
             self.change_directory(item.position, share, directories);
+        } else if self.next == Some(item.position) && !item.parked && self.count_up() {
+            self.next = Some(item.position + 1);
+            return false;
         }
+        self.next = (!item.parked).then_some(item.position + 1);
         self.path.truncate(self.number_at);
         append_decimal(&mut self.path, self.first_number + (item.position - self.positions.start));
         if item.parked {
@@ -126,6 +142,21 @@ impl Pointer {
         }
         self.path.push(0);
         elsewhere
+    }
+
+    /// Raises the number at the end of the path by one, which costs a tenth of writing it anew; false where it would need another
+    /// digit, and then it is to be written anew.
+    #[inline]
+    fn count_up(&mut self) -> bool {
+        let end = self.path.len() - 1; // of the zero byte
+        for digit in self.path[self.number_at..end].iter_mut().rev() {
+            if *digit < b'9' {
+                *digit += 1;
+                return true;
+            }
+            *digit = b'0';
+        }
+        false
     }
 
     #[cold]
@@ -282,6 +313,25 @@ mod tests {
             let depth_first: BTreeSet<String> = visited(&share(&layout, Some(&order)), Naming::FullPath).into_iter().collect();
             prop_assert_eq!(ascending.len() as u64, layout.items_per_rank());
             prop_assert_eq!(ascending, depth_first);
+        }
+
+        #[test]
+        fn a_name_does_not_depend_on_where_the_pointer_was_before(
+            first in 0u64..2100, steps in prop::collection::vec((0u64..3, any::<bool>()), 1..40),
+        ) {
+            let layout = Layout::new(Path::new("/mnt"), Tree::new(1, 1).unwrap(), 1, false, false, 1100);
+            let share = share(&layout, None);
+            let mut directories = Directories::new(Naming::FullPath, 1);
+            let mut moved = Pointer::new(Naming::FullPath);
+            let mut position = first;
+            for (step, parked) in steps {
+                position = (position + step) % layout.items_per_rank();
+                let item = Named { position, parked: parked && step == 2 };
+                moved.move_to(item, &share, &mut directories);
+                let mut fresh = Pointer::new(Naming::FullPath);
+                fresh.move_to(item, &share, &mut Directories::new(Naming::FullPath, 1));
+                prop_assert_eq!(name(&moved), name(&fresh));
+            }
         }
 
         #[test]

@@ -116,8 +116,8 @@ impl<'shared> Recorder<'shared> {
     fn enter_notes(&mut self) {
         for note in &self.notes[..self.noted] {
             self.latency.record(note.duration_ns);
-            self.series.add(note.ended_ns);
         }
+        self.series.add_all(self.notes[..self.noted].iter().map(|note| note.ended_ns));
         self.noted = 0;
     }
 

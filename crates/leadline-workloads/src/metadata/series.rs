@@ -37,6 +37,14 @@ impl Series {
         self.current += 1;
     }
 
+    /// Counts operations that ended at these moments; mostly all of them within the interval that is being counted.
+    pub fn add_all(&mut self, ends_ns: impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + Clone) {
+        match ends_ns.clone().next_back() {
+            Some(last_ns) if last_ns < self.end_ns => self.current += ends_ns.len() as u64,
+            _ => ends_ns.for_each(|end_ns| self.add(end_ns)),
+        }
+    }
+
     #[cold]
     fn advance(&mut self, at_ns: u64) {
         while at_ns >= self.end_ns {
@@ -133,6 +141,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn many_at_once_are_counted_as_one_by_one(
+            mut times_ns in prop::collection::vec(0u64..3 * SHORTEST_NS, 0..50), at_once in 1usize..20,
+        ) {
+            times_ns.sort_unstable();
+            let mut series = Series::new();
+            times_ns.chunks(at_once).for_each(|chunk| series.add_all(chunk.iter().copied()));
+            series.close();
+            prop_assert_eq!(series, counted(&times_ns));
+        }
+
         #[test]
         fn nothing_is_lost_when_intervals_grow_or_merge(
             mut one in prop::collection::vec(0u64..20_000 * SECOND_NS, 0..200),

@@ -11,10 +11,10 @@
 pub mod answer;
 mod client;
 mod content;
-mod files;
+pub(crate) mod files;
 pub mod instruction;
-mod locks;
-mod names;
+pub(crate) mod locks;
+pub(crate) mod names;
 mod poll;
 
 use std::io::{BufRead, Write};

@@ -84,7 +84,7 @@ fn truncate(path: &Path, size_bytes: u64) -> io::Result<()> {
     succeeded(unsafe { libc::truncate(path.as_ptr(), size_bytes as libc::off_t) })
 }
 
-fn set_modified(path: &Path, unix_seconds: i64) -> io::Result<()> {
+pub fn set_modified(path: &Path, unix_seconds: i64) -> io::Result<()> {
     let path = words(path.as_os_str().as_bytes())?;
     let time = libc::timespec { tv_sec: unix_seconds, tv_nsec: 0 };
     let times = [time, time];
@@ -92,7 +92,7 @@ fn set_modified(path: &Path, unix_seconds: i64) -> io::Result<()> {
     succeeded(unsafe { libc::utimensat(libc::AT_FDCWD, path.as_ptr(), times.as_ptr(), 0) })
 }
 
-fn attribute(path: &Path, key: &str) -> io::Result<String> {
+pub fn attribute(path: &Path, key: &str) -> io::Result<String> {
     let (path, key) = (words(path.as_os_str().as_bytes())?, words(key.as_bytes())?);
     let mut room = [0_u8; ATTRIBUTE_BYTES];
     // SAFETY: both words end with a zero byte, and there is as much room as said.
@@ -102,7 +102,7 @@ fn attribute(path: &Path, key: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&room[..size]).into_owned())
 }
 
-fn set_attribute(path: &Path, key: &str, text: &str) -> io::Result<()> {
+pub fn set_attribute(path: &Path, key: &str, text: &str) -> io::Result<()> {
     let (path, key) = (words(path.as_os_str().as_bytes())?, words(key.as_bytes())?);
     // SAFETY: both words end with a zero byte, and the text is as long as said.
     succeeded(unsafe { libc::setxattr(path.as_ptr(), key.as_ptr(), text.as_ptr().cast(), text.len(), 0) })

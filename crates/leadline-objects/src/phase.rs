@@ -1,0 +1,278 @@
+//! One phase of a load: what all clients share of it, and what each of them counts.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, OnceLock};
+use std::time::Instant;
+
+use futures_util::future::join_all;
+use leadline_workloads::clock::Moment;
+use leadline_workloads::distribution::DurationRecorder;
+use leadline_workloads::intervals::Intervals;
+use leadline_workloads::Refusal;
+use nix::sys::resource::{getrusage, UsageWho};
+use nix::sys::time::TimeValLike;
+use nix::time::{clock_gettime, ClockId};
+
+use crate::client::{runtime, Answered, Client};
+use crate::failures::{Failure, FailureCounts};
+use crate::outcome::{ClientShare, ObjectPhase, Operation, RequestInterval};
+
+/// What all clients of a load share.
+pub struct Shared {
+    pub phases: Vec<Phase>,
+    pub retries: u32,
+    pub barrier: Barrier,
+    /// Objects that exist: a phase of puts that ran out of time has not come to all of them.
+    pub made: AtomicU64,
+}
+
+/// One kind of request.
+pub struct Phase {
+    operation: Operation,
+    objects: u64,
+    /// None: until the time is over.
+    count: Option<u64>,
+    runtime_ns: Option<u64>,
+    next: AtomicU64,
+    begin: OnceLock<Begin>,
+    /// When the last client was done.
+    end: OnceLock<End>,
+}
+
+#[derive(Clone, Copy)]
+struct End {
+    user_ns: u64,
+    system_ns: u64,
+    made: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Begin {
+    origin: Instant,
+    moment: Moment,
+    user_ns: u64,
+    system_ns: u64,
+}
+
+impl Phase {
+    pub fn new(operation: Operation, objects: u64, count: Option<u64>, runtime_ns: Option<u64>) -> Self {
+        let runtime_ns = runtime_ns.filter(|_| count.is_none());
+        Self {
+            operation,
+            objects,
+            count,
+            runtime_ns,
+            next: AtomicU64::new(0),
+            begin: OnceLock::new(),
+            end: OnceLock::new(),
+        }
+    }
+
+    /// The number of the next object to ask for; None when the window has closed.
+    fn next(&self, now_ns: u64, made: u64) -> Option<u64> {
+        if self.runtime_ns.is_some_and(|runtime_ns| now_ns >= runtime_ns) {
+            return None;
+        }
+        let reach = if self.operation == Operation::Put { self.objects } else { made.max(1) };
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        self.planned(made).is_none_or(|count| place < count).then_some(place % reach)
+    }
+
+    /// How many requests are to be made. Nothing is removed that was never put.
+    fn planned(&self, made: u64) -> Option<u64> {
+        self.count.map(|count| if self.operation == Operation::Delete { count.min(made) } else { count })
+    }
+
+    /// Which objects exist once this phase is over.
+    fn made(&self, before: u64) -> u64 {
+        match self.operation {
+            Operation::Put => self.next.load(Ordering::Relaxed).min(self.objects),
+            _ => before,
+        }
+    }
+}
+
+/// What one client counts in one phase.
+pub struct Tally {
+    latency: DurationRecorder,
+    failures: FailureCounts,
+    requests: Option<Intervals>,
+    bytes: Option<Intervals>,
+    size_bytes: u64,
+    listed: u64,
+    retried: u64,
+    ended_ns: u64,
+    busy_ns: u64,
+}
+
+impl Tally {
+    fn over(phase: &Phase) -> Self {
+        Self {
+            latency: DurationRecorder::new(),
+            failures: FailureCounts::default(),
+            requests: phase.runtime_ns.map(Intervals::over),
+            bytes: phase.runtime_ns.map(Intervals::over),
+            size_bytes: 0,
+            listed: 0,
+            retried: 0,
+            ended_ns: 0,
+            busy_ns: 0,
+        }
+    }
+
+    fn succeeded(&mut self, started_ns: u64, ended_ns: u64, answered: Answered) {
+        self.latency.record(ended_ns - started_ns);
+        self.size_bytes += answered.size_bytes;
+        self.listed += answered.listed;
+        if let (Some(requests), Some(bytes)) = (&mut self.requests, &mut self.bytes) {
+            requests.add(ended_ns, 1);
+            bytes.add(ended_ns, answered.size_bytes);
+        }
+    }
+}
+
+/// Performs all phases as one of the clients; a client that cannot begin lets none of the others wait.
+pub fn run_phases(shared: &Shared, client: &Client, workers: u32) -> Result<Vec<Tally>, Refusal> {
+    let runtime = runtime();
+    let mut tallies = Vec::new();
+    for phase in &shared.phases {
+        let tally = RefCell::new(Tally::over(phase));
+        shared.barrier.wait();
+        let begin = *phase.begin.get_or_init(Begin::now);
+        shared.barrier.wait(); // whoever is late to look would begin after the others
+        let busy_ns = thread_time_ns();
+        if let Ok(runtime) = &runtime {
+            let work = (0..workers).map(|_| worker(shared, phase, client, begin.origin, &tally));
+            runtime.block_on(join_all(work));
+        }
+        let mut tally = tally.into_inner();
+        tally.busy_ns = thread_time_ns() - busy_ns;
+        tallies.push(tally);
+        shared.barrier.wait();
+        phase.end.get_or_init(|| End::of(phase, &shared.made));
+    }
+    runtime.map(|_| tallies)
+}
+
+async fn worker(shared: &Shared, phase: &Phase, client: &Client, origin: Instant, tally: &RefCell<Tally>) {
+    let now_ns = || origin.elapsed().as_nanos() as u64;
+    let mut started_ns = now_ns();
+    let made = shared.made.load(Ordering::Relaxed);
+    while let Some(number) = phase.next(started_ns, made) {
+        let (answer, retried) = with_retries(shared.retries, client, phase.operation, number).await;
+        let ended_ns = now_ns();
+        let answer = answer.and_then(|answer| match client.fault(number, &answer) {
+            Some(failure) => Err(failure),
+            None => Ok(answer.answered),
+        });
+        let mut tally = tally.borrow_mut();
+        tally.ended_ns = ended_ns.max(tally.ended_ns);
+        tally.retried += u64::from(retried);
+        match answer {
+            Ok(answered) => tally.succeeded(started_ns, ended_ns, answered),
+            Err(failure) => tally.failures.record(failure),
+        }
+        drop(tally);
+        started_ns = now_ns();
+    }
+}
+
+/// The answer, and how often the request was made again for it.
+async fn with_retries(
+    retries: u32,
+    client: &Client,
+    operation: Operation,
+    number: u64,
+) -> (Result<crate::client::Answer, Failure>, u32) {
+    for retried in 0..retries {
+        match client.ask(operation, number).await {
+            Err(failure) if failure.temporary => {}
+            answer => return (answer, retried),
+        }
+    }
+    (client.ask(operation, number).await, retries)
+}
+
+impl Begin {
+    fn now() -> Self {
+        let (user_ns, system_ns) = process_time_ns();
+        Self { origin: Instant::now(), moment: Moment::now(), user_ns, system_ns }
+    }
+}
+
+impl End {
+    fn of(phase: &Phase, made: &AtomicU64) -> Self {
+        let (user_ns, system_ns) = process_time_ns();
+        let now_made = phase.made(made.load(Ordering::Relaxed));
+        made.store(now_made, Ordering::Relaxed);
+        Self { user_ns, system_ns, made: now_made }
+    }
+}
+
+/// User and system time of all threads: some services (fs) work in threads of the runtime's.
+fn process_time_ns() -> (u64, u64) {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("a process may always ask about itself");
+    let nanoseconds = |time: nix::sys::time::TimeVal| time.num_microseconds() as u64 * 1000;
+    (nanoseconds(usage.user_time()), nanoseconds(usage.system_time()))
+}
+
+fn thread_time_ns() -> u64 {
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every Linux has this clock");
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}
+
+impl ObjectPhase {
+    /// Puts the clients' tallies (by client, then by phase) together by phase.
+    pub fn merge(phases: &[Phase], mut clients: Vec<Vec<Tally>>) -> Vec<Self> {
+        let merged = phases.iter().rev().map(|phase| {
+            let tallies: Vec<Tally> = clients.iter_mut().filter_map(Vec::pop).collect();
+            Self::of(phase, &tallies)
+        });
+        let mut all: Vec<Self> = merged.collect();
+        all.reverse();
+        all
+    }
+
+    fn of(phase: &Phase, tallies: &[Tally]) -> Self {
+        let begin = phase.begin.get().expect("all phases were begun");
+        let end = phase.end.get().expect("all phases were ended");
+        Self {
+            operation: phase.operation,
+            start: begin.moment,
+            planned: phase.planned(end.made),
+            runtime_ns: tallies.iter().map(|tally| tally.ended_ns).max().unwrap_or(0),
+            user_ns: end.user_ns - begin.user_ns,
+            system_ns: end.system_ns - begin.system_ns,
+            listed_objects: tallies.iter().map(|tally| tally.listed).sum(),
+            clients: tallies.iter().zip(0..).map(|(tally, client)| share(client, tally)).collect(),
+            series: phase.runtime_ns.map_or_else(Vec::new, |runtime_ns| series(runtime_ns, tallies)),
+        }
+    }
+}
+
+fn share(client: u32, tally: &Tally) -> ClientShare {
+    let latency = tally.latency.distribution();
+    ClientShare {
+        client,
+        operations: latency.count,
+        size_bytes: tally.size_bytes,
+        failed: tally.failures.total(),
+        retried: tally.retried,
+        ended_ns: tally.ended_ns,
+        busy_ns: tally.busy_ns,
+        latency,
+        errors: tally.failures.occurred(),
+    }
+}
+
+fn series(runtime_ns: u64, tallies: &[Tally]) -> Vec<RequestInterval> {
+    let (mut requests, mut bytes) = (Intervals::over(runtime_ns), Intervals::over(runtime_ns));
+    for tally in tallies {
+        tally.requests.iter().for_each(|each| requests.merge(each));
+        tally.bytes.iter().for_each(|each| bytes.merge(each));
+    }
+    let both = requests.ends_and_totals().zip(bytes.ends_and_totals());
+    both.map(|((end_ns, operations), (_, size_bytes))| RequestInterval { end_ns, operations, size_bytes })
+        .collect()
+}
