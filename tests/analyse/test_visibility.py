@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from leadline.analyse.promises import Verdict, kept, promised
+from leadline.analyse.ladder import Verdict
+from leadline.analyse.promises import kept, promised
 from leadline.analyse.visibility import window, windows
 from leadline.errors import UserError
 from leadline.store.visibility import Cell, Ending, Seen, Trial, Visibility

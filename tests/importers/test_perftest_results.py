@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
-from foreign_results import write_json
+from foreign_results import JOURNAL, needs_journal, write_json
 
+from leadline.analyse.analysis import analyse
+from leadline.analyse.network import BOUND, FLAT, profiles
 from leadline.errors import UserError
 from leadline.importers import import_paths
 from leadline.store.records import Direction
@@ -63,3 +65,16 @@ def test_rows_that_cannot_be_are_refused(tmp_path: Path, row: dict[str, float], 
     document = {"results": {"x": {"test_type": "ib_send_bw", "results": [row]}}}
     with pytest.raises(UserError, match=sentence):
         import_paths([write_json(tmp_path / "ib.json", document)])
+
+
+@needs_journal
+def test_the_published_run_has_a_profile_for_each_verb_with_the_size_that_fills_the_network() -> None:
+    """The article: close to 100 Gb/s, reached with messages of 4 to 8 KiB; 90 % of it somewhat earlier."""
+    manifest, records = import_paths([JOURNAL / "ib_benchmark_unidirectional.json"])
+    by_verb = {profile.tool: profile for profile in profiles(analyse(records, manifest, {}).cells)}
+    assert set(by_verb) == {"ib_send", "ib_write", "ib_read"}
+    for profile in by_verb.values():
+        assert profile.filling is not None and profile.floor is not None
+        assert profile.filling.peak.value == pytest.approx(11.2e9, rel=0.13)  # of at most 12.5 GB/s
+        assert 1024 < profile.filling.size_bytes <= 8192
+        assert [profile.rows[0].region, profile.rows[-1].region] == [FLAT, BOUND]

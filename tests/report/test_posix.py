@@ -6,12 +6,21 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree as Xml
 
-from leadline.analyse.conformance import judged
+from sample_results import empty
+from test_terminal import shown
+
+from leadline.analyse.answers import answer_questions
+from leadline.analyse.conformance import DOCUMENT, gather_conformance, judged
+from leadline.analyse.conformance_words import conformance_in_words
+from leadline.analyse.results import Results
 from leadline.expectations.known import ExpectedFailure, ExpectedFailures
+from leadline.report.document import document
 from leadline.report.junit import junit
+from leadline.report.page import page
 from leadline.report.posix_matrix import matrices, matrix_markdown, matrix_page
 from leadline.report.posix_table import lines
-from leadline.store.conformance import Case, Conformance, Outcome
+from leadline.store.conformance import Case, Conformance, Outcome, conformance_text
+from leadline.store.records import Status, StepKind, StepRecord
 
 EXT4 = Conformance(
     "rust",
@@ -126,13 +135,13 @@ def test_each_filesystem_keeps_its_own_reason_and_cases_alike_stand_together() -
 
 
 def test_the_page_stands_alone_and_escapes_what_is_foreign() -> None:
-    page = matrix_page([EXT4, BTRFS])
-    HTMLParser().feed(page)
-    assert "btrfs &lt;&amp;&gt;" in page
-    assert "<b>" not in page
-    assert "http://" not in page
-    assert "https://" not in page
-    assert page.count("<section") == 1
+    text = matrix_page([EXT4, BTRFS])
+    HTMLParser().feed(text)
+    assert "btrfs &lt;&amp;&gt;" in text
+    assert "<b>" not in text
+    assert "http://" not in text
+    assert "https://" not in text
+    assert text.count("<section") == 1
 
 
 def test_junit_has_the_shape_that_servers_read() -> None:
@@ -160,3 +169,56 @@ def test_junit_is_red_for_unexpected_failures_only() -> None:
     skipped = root.find(".//skipped")
     assert skipped is not None
     assert skipped.attrib["message"].startswith("expected failure: counts no links")
+
+
+def held(*found: Conformance, label: str = "right") -> Results:
+    """A run that measured nothing and tested."""
+    run = replace(empty(), label=label, conformance=found, missing_cells=0)
+    return replace(run, answers=answer_questions(run))
+
+
+def test_a_report_has_the_matrix_of_what_the_run_tested_and_of_files_beside_it() -> None:
+    text = page([held(EXT4)], conformance=[BTRFS])
+    assert '<th scope="col">ext4</th><th scope="col">btrfs &lt;&amp;&gt;</th>' in text
+    assert '<a href="#posix">' in text
+    assert "Nothing was measured: of" not in text, "it was tested"
+
+
+def test_a_report_without_conformance_has_no_section_for_it() -> None:
+    assert 'id="posix"' not in page([empty()])
+
+
+def test_columns_of_several_runs_bear_the_runs_names() -> None:
+    text = page([held(EXT4, label="old"), held(EXT4, label="new")])
+    assert '<th scope="col">ext4, old</th><th scope="col">ext4, new</th>' in text
+
+
+def test_what_was_found_answers_whether_it_is_right() -> None:
+    (clean, broken) = (answer.sentence for answer in conformance_in_words([EXT4, BTRFS, OLD]))
+    assert clean == (
+        "POSIX, pjdfstest 0.2.2 (Rust): no case failed on ext4 (1 passed, 1 skipped); 1 of 2 failed on btrfs <&> (rename)."
+    )
+    assert broken == "POSIX, pjdfstest (C): no case failed on ext4 (1 passed)."
+    text = shown(held(EXT4))
+    assert "no case failed on ext4" in text and "Nothing was measured" not in text
+
+
+def test_the_document_counts_and_names_what_failed() -> None:
+    (entry,) = document([held(BTRFS)])["runs"][0]["conformance"]
+    assert (entry["passed"], entry["tested"], entry["skipped"]) == (1, 2, 0)
+    assert [case["case"] for case in entry["failed"]] == ["rename::updates_link_parent"]
+
+
+def test_runs_of_a_suite_are_gathered_from_the_steps_with_the_targets_version() -> None:
+    of_a_target = replace(BTRFS, facts={**BTRFS.facts, "target": "moosefs"})
+    records = [
+        StepRecord(
+            ordinal, StepKind.CELL, "right", {"suite": "rust"}, 0, Status.FINISHED,
+            documents={DOCUMENT: conformance_text(found)},
+        )
+        for ordinal, found in ((2, EXT4), (1, of_a_target))
+    ]  # fmt: skip
+    sites = [{"target": {"name": "moosefs", "version": "MooseFS 3"}}, {"target": {}}]
+    first, second = gather_conformance(records, {"sites": sites})
+    assert (first.label, first.facts["target_version"]) == (BTRFS.label, "MooseFS 3")
+    assert (second.label, second.facts["target_version"]) == ("ext4", None)

@@ -125,6 +125,8 @@ def names(rates: list[float], ends: list[int], **phase: object) -> Outcome:
         "first_done_ns": 7,
         "first_done_operations": 3,
         "last_done_ns": 9,
+        "user_ns": 2,
+        "system_ns": 4,
     }
     return Outcome(throughput=(Series("file stat", "1/s", ends, rates),), facts={"phases": [usual | phase]})
 
@@ -147,7 +149,7 @@ def test_phases_of_all_clients_are_laid_over_each_other_from_their_common_barrie
     assert gathered.facts["phases"] == [
         {
             "operation": "file stat", "planned": 14, "start_ns": 5, "first_done_ns": 4, "first_done_operations": None,
-            "last_done_ns": 20, "requests": {"FUSE getattr": 1, "FUSE lookup": 5},
+            "last_done_ns": 20, "user_ns": 4, "system_ns": 8, "requests": {"FUSE getattr": 1, "FUSE lookup": 5},
         }
     ]  # fmt: skip
 

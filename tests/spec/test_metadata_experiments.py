@@ -80,7 +80,7 @@ def test_metadata_keys_in_an_experiment_of_fio_say_what_they_are_of() -> None:
 
 
 def test_an_unknown_engine_is_told_all_there_are() -> None:
-    with pytest.raises(UserError, match="fio, paced or metadata"):
+    with pytest.raises(UserError, match="fio, paced, metadata, posix"):
         built(DATA | {"engine": "mdtest"})
 
 

@@ -49,6 +49,7 @@ records = st.builds(
     st.lists(measurements, max_size=3, unique_by=lambda each: (each.host, each.job, each.direction)).map(tuple),
     st.lists(job_uses, max_size=3).map(tuple), st.lists(series, max_size=2).map(tuple), st.lists(series, max_size=4).map(SeriesTable.group),
     st.dictionaries(words, amounts, max_size=3), st.lists(words, max_size=3).map(tuple), st.dictionaries(words, scalars, max_size=3),
+    st.dictionaries(words, words, max_size=2),
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -173,3 +174,21 @@ def test_a_mistake_under_mpirun_is_said_once_and_nobody_hangs(
     )
     assert done.returncode == 2
     assert done.stderr.count(said) == 1, done.stderr
+
+
+def test_hosts_by_ssh_are_asked_for_fio_only_by_what_runs_fio(
+    leadline: Leadline, remotes: list[Remote], tmp_path: Path, work_directory: Path
+) -> None:
+    """A fio that does not answer stands first on PATH: nobody asks it anything."""
+    programs, path = tmp_path / "bin", tmp_path / "names.toml"
+    programs.mkdir()
+    (programs / "fio").write_text("#!/bin/sh\nexit 1\n")
+    (programs / "fio").chmod(0o755)
+    hosts = '[hosts]\nkind = "ssh"\nnames = ["remote1", "remote2"]'
+    path.write_text(
+        CAMPAIGN.format(where=f'[target]\ndirectory = "{work_directory}"\n{hosts}', more="clients = 2")
+    )
+    done = leadline("run", path, "--output", tmp_path / "run", PATH=f"{programs}:{os.environ['PATH']}")
+    assert done.returncode == 0, done.stderr
+    (record,) = RunFolder.open(tmp_path / "run").records()
+    assert record.reason is None

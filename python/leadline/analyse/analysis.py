@@ -11,15 +11,20 @@ from typing import Any
 from leadline.analyse.answers import answer_questions
 from leadline.analyse.clients import describe_clients
 from leadline.analyse.comparisons import compare_cells
+from leadline.analyse.conformance import gather_conformance
+from leadline.analyse.consistency import gather_consistency
 from leadline.analyse.curves import draw_curves, lay_lines, mark_collapses
 from leadline.analyse.doubts import collect_doubts
 from leadline.analyse.estimates import estimate_metrics
 from leadline.analyse.grids import lay_grids
 from leadline.analyse.machine import Machine, machine_under, read_machine
 from leadline.analyse.merge import CellKey, Trials, cell_key, gather_trials, total_counts, total_mean_ns
+from leadline.analyse.network import segments_again
 from leadline.analyse.network_bytes import host_uses, summarise_nics
 from leadline.analyse.order import in_reading_order
 from leadline.analyse.phases import describe_phase
+from leadline.analyse.prediction.beside import gather_predictions
+from leadline.analyse.processors import summarise_processors
 from leadline.analyse.reference import measure_reference
 from leadline.analyse.resources import summarise_resources
 from leadline.analyse.results import CellResult, FailedCell, Reference, Results
@@ -65,6 +70,9 @@ def analyse(
         rankings=rank_targets(cells, failed),
         sites=gather_sites(records, machine),
         warnings=count_warnings(records),
+        conformance=gather_conformance(records, environment),
+        consistency=gather_consistency(records, manifest, label or manifest.name),
+        predictions=gather_predictions(records, cells),
         planned_cells=planned,
         missing_cells=missing,
     )
@@ -79,7 +87,9 @@ def judge_cells(
     """Every cell with its metrics, and then with the verdicts that a single cell can show."""
     cells = []
     for trials, windows in zip(groups, windows_of(groups), strict=True):
-        cell = build_cell(trials, windows, run, reference.noise_of(trials.cell, trials.direction))
+        cell = build_cell(
+            trials, windows, run, reference.noise_of(trials.cell, trials.direction), machine.threads
+        )
         lost = failures.get((trials.experiment, trials.key), ())
         under = machine_under(machine, trials.first)
         verdicts = judge(CellContext(cell, trials, reference, under, windows, lost))
@@ -94,7 +104,13 @@ def windows_of(groups: Sequence[Trials]) -> list[Windows]:
     return [tuple(next(windows) for _ in trials.trials) for trials in groups]
 
 
-def build_cell(trials: Trials, windows: Windows, run: str, noise_floor: float | None = None) -> CellResult:
+def build_cell(
+    trials: Trials,
+    windows: Windows,
+    run: str,
+    noise_floor: float | None = None,
+    threads: float | None = None,
+) -> CellResult:
     """All repeats of one cell in one direction as one result, not judged yet."""
     direction = trials.direction
     clients, together = describe_clients(trials)
@@ -114,7 +130,10 @@ def build_cell(trials: Trials, windows: Windows, run: str, noise_floor: float | 
         completion_mean_ns=total_mean_ns(part.completion for part in trials.measurements if part.completion),
         operations=sum(trial.operations for trial in trials.trials),
         size_bytes=sum(trial.size_bytes for trial in trials.trials),
-        resources=summarise_resources(trials) | summarise_nics(trials, hosts),
+        resources=summarise_resources(trials)
+        | summarise_nics(trials, hosts)
+        | segments_again(trials)
+        | summarise_processors(trials, threads),
         throughput=tuple(
             series
             for trial in trials.trials
@@ -175,7 +194,8 @@ def _failure(record: StepRecord) -> str | None:
     if record.status is Status.FAILED:
         return record.reason or "it failed without a reason given"
     is_cell = record.kind is StepKind.CELL
-    return "it finished without a single measurement" if is_cell and not record.measurements else None
+    empty = is_cell and not record.measurements and not record.documents
+    return "it finished without a single measurement" if empty else None
 
 
 def _repeat(record: StepRecord) -> tuple[str, CellKey, int]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from leadline.analyse.attribution import explain_differences
+from leadline.analyse.conformance_words import RIGHT, conformance_in_words
+from leadline.analyse.consistency_words import consistency_in_words
 from leadline.analyse.metadata_words import (
     bindings_in_words,
     rates_in_words,
     scaling_in_words,
     settings_in_words,
 )
+from leadline.analyse.prediction.words import predictions_in_words
 from leadline.analyse.recommendations import (
     best_cell,
     best_of_tests,
@@ -27,13 +30,13 @@ from leadline.analyse.standing_words import IS, growth_in_words, rank_in_words
 from leadline.analyse.wording import bandwidth, digits, iops, listed, percent, setting, settings, throughput
 
 SHOULD = "How fast should it be?"
-RIGHT = "Is it right?"
 
 
 def answer_questions(results: Results) -> tuple[Answer, ...]:
     """In the order in which a reader asks."""
     return (
         _expected(results),
+        *(Answer(SHOULD, sentence) for sentence in predictions_in_words(results.predictions)),
         *rank_in_words(results.rankings),
         *_measured(results),
         *rates_in_words(results),
@@ -43,6 +46,8 @@ def answer_questions(results: Results) -> tuple[Answer, ...]:
         *_collapses(results),
         *bindings_in_words(results),
         *explain_differences(results),
+        *conformance_in_words(results.conformance),
+        *consistency_in_words(results),
         _correct(results),
         *recommend_settings(results),
         *settings_in_words(results),
@@ -181,10 +186,10 @@ def _correct(results: Results) -> Answer:
     """fio's own verification is the only thing here that looks at the data itself."""
     verified = [cell for cell in results.cells if _verifies(cell)]
     if not verified:
-        sentence = (
-            "Not measured: this run did not verify its data (POSIX conformance: leadline posix; "
-            "consistency between clients: leadline consistency)."
-        )
+        elsewhere = [] if results.conformance else ["POSIX conformance: leadline posix"]
+        elsewhere += [] if results.consistency else ["consistency between clients: leadline consistency"]
+        where = f" ({'; '.join(elsewhere)})" if elsewhere else ""
+        sentence = f"Not measured: this run did not verify its data{where}."
         return Answer(RIGHT, sentence, measured=False)
     broken = sum(str(failed.cell.get("verify", "")) != "" for failed in results.failed)
     return Answer(RIGHT, f"Data was verified in {_cells(verified)}; {broken} verifying steps failed.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from leadline.analyse.bottleneck import disagreement, in_words
 from leadline.analyse.machine import Machine, read_machine
 from leadline.analyse.network_bytes import AMPLIFIED
 from leadline.analyse.participants import HostUse
@@ -58,7 +59,12 @@ def _explain(cell: CellResult, results: Results, machine: Machine) -> str:
     place = "; ".join(filter(None, (settings(cell.cell), reservation(cell))))
     used = listed(_uses(cell, machine)) or "little was counted"
     opinion = _opinion(_shares(cell, results, machine))
-    return f"{cell.test} at its best ({place}): {opinion}. {used[0].upper()}{used[1:]}."
+    further = [
+        f"{words[0].upper()}{words[1:]}."
+        for words in (used, in_words(cell, results), disagreement(cell, results))
+        if words
+    ]
+    return f"{cell.test} at its best ({place}): {opinion}. {' '.join(further)}"
 
 
 def _uses(cell: CellResult, machine: Machine) -> list[str]:

@@ -35,6 +35,7 @@ VALUES: dict[str, Write] = {
     "disk_read_iops": lambda value: f"{value:g}",
     "disk_write_iops": lambda value: f"{value:g}",
     "client_cores": lambda value: f"{value:g}",
+    "server_cores": lambda value: f"{value:g}",
 }
 """Setting -> its value below a label that says the rest."""
 
@@ -46,6 +47,7 @@ PHRASES: dict[str, str] = {
     "disk_read_iops": "disk reads held to {} IOPS",
     "disk_write_iops": "disk writes held to {} IOPS",
     "client_cores": "{} cores a client",
+    "server_cores": "{} cores for all servers",
 }
 """Setting -> how it explains itself in a list."""
 

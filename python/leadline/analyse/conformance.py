@@ -6,12 +6,14 @@ Counts only. `passed` is laid beside `tested`, which is passed and failed; what 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from leadline.errors import UserError
 from leadline.expectations.known import ExpectedFailures
-from leadline.store.conformance import Case, Conformance, Outcome
+from leadline.store.conformance import Case, Conformance, Outcome, conformance_of
+from leadline.store.records import StepRecord
 
 CALLS = (
     "chflags", "chmod", "chown", "ftruncate", "granular", "link", "mkdir", "mkfifo", "mknod", "open", "posix_fallocate",
@@ -19,6 +21,8 @@ CALLS = (
 )  # fmt: skip
 """In the order of the published tables."""
 FULL = ("ENOSPC", "EDQUOT")
+DOCUMENT = "posix"
+"""The kind of a step's document that is one."""
 
 
 @dataclass(frozen=True)
@@ -116,3 +120,26 @@ def out_of_space(result: Conformance) -> tuple[Case, ...]:
         for case in result.cases
         if case.outcome is Outcome.FAILED and any(word in case.reason for word in FULL)
     )
+
+
+def gather_conformance(
+    records: Sequence[StepRecord], environment: Mapping[str, Any]
+) -> tuple[Conformance, ...]:
+    """Every run of a suite among the steps, in the order of the plan; each target with its version."""
+    versions = dict(_versions(environment))
+    found = (
+        conformance_of(record.documents[DOCUMENT], f"step {record.ordinal}")
+        for record in sorted(records, key=lambda record: record.ordinal)
+        if DOCUMENT in record.documents
+    )
+    return tuple(
+        replace(each, facts={"target_version": versions.get(str(each.facts.get("target"))), **each.facts})
+        for each in found
+    )
+
+
+def _versions(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for site in environment.get("sites", ()):
+        target = site.get("target", {})
+        if target.get("version"):
+            yield str(target["name"]), str(target["version"])

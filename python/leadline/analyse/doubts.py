@@ -21,6 +21,7 @@ def collect_doubts(results: Results, records: Sequence[StepRecord], machine: Mac
         *_of_caches(records),
         *_of_scale(results),
         *_of_machine(results, machine),
+        *_of_inventory(results),
     )
 
 
@@ -136,6 +137,14 @@ _SITE_DOUBTS: tuple[tuple[str, str, Callable[[Machine], bool]], ...] = (
         lambda machine: machine.is_fuse,
     ),
 )
+
+
+def _of_inventory(results: Results) -> Iterable[Doubt]:
+    """What the campaign's sheets promise and the machine is not, or does not tell."""
+    off = [each for each in results.environment.get("inventory", ()) if each.get("state") != "ok"]
+    if off:
+        sentences = " ".join(f"{each['subject']}: {each['sentence']}" for each in off)
+        yield Doubt("not as nominal", sentences, len(results.cells))
 
 
 def _of_machine(results: Results, machine: Machine) -> Iterable[Doubt]:

@@ -124,6 +124,8 @@ class Trials:
     @property
     def test(self) -> str:
         """The test type as menus show it; of metadata, what was done and in which way: ways are different workloads."""
+        if self.direction.is_of_objects:
+            return str(self.direction)
         if self.direction.is_phase:
             return f"{self.direction}, {way(self.cell, self.direction)}"
         name = str(self.cell.get("rw") or self.cell.get("test") or self.experiment or self.direction)

@@ -18,7 +18,13 @@ HONEST_NIC_SHARE = 0.9
 AMPLIFIED = 1.3
 """Above this it is no protocol overhead: the client moves more than the application asks for (replicas, readahead)."""
 
-_WAYS = {Direction.READ: "receive", Direction.WRITE: "transmit", Direction.TRIM: "transmit"}
+_WAYS = {
+    Direction.READ: "receive",
+    Direction.WRITE: "transmit",
+    Direction.TRIM: "transmit",
+    Direction.SEND: "transmit",
+    Direction.RECEIVE: "transmit",
+}
 _RECEIVED, _SENT = "receive_bytes", "transmit_bytes"
 _SENT_AGAIN = "tcp.retransmitted_segments"
 

@@ -69,7 +69,8 @@ def summarise_resources(trials: Trials) -> dict[str, float]:
 def engine_cpu_cores(trials: Trials) -> float | None:
     """Cores that all jobs together kept busy, mean of the repeats; None where it was not recorded.
 
-    Of metadata in user mode only: what the kernel does in the calls is the filesystem's work.
+    Of metadata in user mode only: what the kernel does in the calls is the filesystem's work. Of objects both: sending is the
+    client's.
     """
     return _mean_known([_cores(trial.record, trials.direction) for trial in trials.trials])
 
@@ -97,6 +98,9 @@ def _phase_cores(record: StepRecord, direction: Direction, mode: str) -> float |
 
 def _cores(record: StepRecord, direction: Direction) -> float | None:
     """As the jobs report it, else the processor time of the engine over the step's wall time."""
+    if direction.is_of_objects:
+        user, system = (_phase_cores(record, direction, mode) for mode in ("user", "system"))
+        return None if user is None or system is None else user + system
     if direction.is_phase:
         return _phase_cores(record, direction, "user")
     if record.jobs:

@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from leadline.analyse.consistency import Sounded
 from leadline.analyse.machine import Machine
 from leadline.analyse.participants import ClientResult, HostUse, Together
 from leadline.analyse.phases import Phase
+from leadline.analyse.prediction.beside import Foretelling
 from leadline.spec.settings import is_of_site
+from leadline.store.conformance import Conformance
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import Manifest
 from leadline.store.records import Cell, Direction, Scalar
@@ -107,7 +110,7 @@ class CellResult:
     disk_read_bytes_per_second, disk_write_bytes_per_second, disk_utilisation, disk_queue_length, dirty_bytes_max,
     memory_available_bytes_min, context_switches_per_second, nic_receive_bytes_per_second,
     nic_transmit_bytes_per_second (of the clients together, where they have NICs of their own), nic_share (bytes at the
-    clients' NICs over bytes of the application), tcp_retransmitted_segments_per_second, io_pressure_share.
+    clients' NICs over bytes of the application), tcp_retransmitted_segments_per_second, retransmitted_segments (of network cells, a repeat), io_pressure_share.
     """
     throughput: tuple[Series, ...] = ()
     """Throughput over time in this direction, one series a repeat."""
@@ -349,6 +352,12 @@ class Results:
     """What the cells stood on."""
     warnings: tuple[str, ...] = ()
     """What engines printed beside their results, distinct, with how often."""
+    conformance: tuple[Conformance, ...] = ()
+    """What conformance suites said, a run of one each."""
+    consistency: tuple[Sounded, ...] = ()
+    """What clients saw of each other, one a cell and site."""
+    predictions: tuple[Foretelling, ...] = ()
+    """What was foretold of its cells before they were measured, with what came."""
     planned_cells: int = 0
     missing_cells: int = 0
     """Planned, neither measured nor failed: the run was stopped."""

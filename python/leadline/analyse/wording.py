@@ -111,6 +111,8 @@ def way(cell: Cell, direction: Direction) -> str:
 
     Trees are always made and removed by full paths, one call at a time.
     """
+    if direction.is_of_objects:  # each has its one name
+        return ""
     return FULL_PATH if direction.is_of_trees else way_asked(cell)
 
 

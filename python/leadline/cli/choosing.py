@@ -51,11 +51,15 @@ def _of_campaign(
     if directory is not None:
         campaign = _redirected(campaign, directory)
     plan, scaling = design(campaign)
+    if campaign.cluster:
+        from leadline.cli.foretelling import with_checked_baselines
+
+        campaign = with_checked_baselines(campaign)
     return Sounding(
         name=campaign.name,
         source="campaign",
         plan=plan,
-        directory=_place(campaign.target, otherwise, path),
+        directory=Path.cwd() if campaign.hosts.kind == "pair" else _place(campaign.target, otherwise, path),
         campaign=campaign.model_dump(mode="json"),
         seed=campaign.seed,
         scale=str(campaign.scale),

@@ -19,6 +19,7 @@ OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
     ("--disk-read-iops", "N", click.IntRange(min=1), "A storage disk, operations a second."),
     ("--disk-write-iops", "N", click.IntRange(min=1), "A storage disk, operations a second."),
     ("--client-cores", "N", click.FloatRange(0, min_open=True), "Processor cores of a client, its mount included."),
+    ("--server-cores", "N", click.FloatRange(0, min_open=True), "Processor cores of all servers together."),
     ("--client-memory", "SIZE", str, "Memory of a client, its page cache included: 512MiB."),
 )  # fmt: skip
 
@@ -40,6 +41,6 @@ def conditions_of(given: Mapping[str, Raw]) -> Conditions:
         for key in ("link", "disk_read_bandwidth", "disk_write_bandwidth")
     }
     memory = given["client_memory"]
-    plain = ("packet_loss", "disk_read_iops", "disk_write_iops", "client_cores")
+    plain = ("packet_loss", "disk_read_iops", "disk_write_iops", "client_cores", "server_cores")
     numbers = {key: None if given[key] is None else float(str(given[key])) for key in plain}
     return Conditions(**rates, **numbers, client_memory=None if memory is None else parse_size(str(memory)))

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leadline.cli.consistency_sounding import MOUNTS_AT_MOST, Files, Found, Wanted, on_mounts, on_target
+
 if TYPE_CHECKING:
     from leadline.analyse.promises import Kept, Promise
-    from leadline.run.consistency.visibility import Sounding
-    from leadline.store.visibility import Visibility
+    from leadline.run.consistency.delays import Probing
 
 UNDECIDED_EXIT_CODE = 2
-MOUNTS_AT_MOST = 26
+HISTORIES_BY_THEMSELVES = "20s"
+"""How long they run where nothing else does."""
 WIDTH_IN_FILES = 140
 """Where the terminal does not say how wide it is, nothing needs to be wrapped tightly."""
 
@@ -66,6 +68,55 @@ WIDTH_IN_FILES = 140
 )
 @click.option("--lanes", type=click.IntRange(1, 64), default=8, show_default=True, help="Trials at a time.")
 @click.option(
+    "--histories",
+    metavar="DURATION",
+    help="Also let every client change and read many objects at random for so long, and judge what all of them saw.",
+)
+@click.option(
+    "--delays",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Also look once after each of N changes of four sorts, at random delays: how likely is a stale answer.",
+)
+@click.option(
+    "--longest-delay",
+    default="2s",
+    show_default=True,
+    metavar="DURATION",
+    help="Of --delays; longer than the longest cache time.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["grid", "histories", "delays"]),
+    help="Leave the other two out.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Of each client, for --histories.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Decides what is drawn at random.",
+)
+@click.option(
+    "--keep-histories",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep every operation of --histories there, a file a client; `leadline-engine check` judges them again.",
+)
+@click.option(
+    "--histories-json",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what came of --histories and --delays to this file.",
+)
+@click.option(
     "--promise",
     "promises",
     multiple=True,
@@ -82,7 +133,7 @@ WIDTH_IN_FILES = 140
     "json_path",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write every trial to this file.",
+    help="Write every trial of the grid to this file.",
 )
 @click.option(
     "--html",
@@ -103,6 +154,14 @@ def command(
     trials: int,
     patience: str,
     lanes: int,
+    histories: str | None,
+    delays: int | None,
+    longest_delay: str,
+    only: str | None,
+    workers: int,
+    seed: int,
+    keep_histories: Path | None,
+    histories_json: Path | None,
     promises: tuple[str, ...],
     control: bool,
     json_path: Path | None,
@@ -116,20 +175,59 @@ def command(
     """
     from leadline.analyse.promises import promised
     from leadline.run.consistency.grid import chosen
+    from leadline.run.consistency.histories import Asked, FreeRun
     from leadline.run.consistency.visibility import Sounding
     from leadline.run.lab.signals import ending_orderly
     from leadline.spec.units import parse_duration
 
     judges = [promised(name) for name in promises]
-    sounding = Sounding(chosen(cells, mutations, probes), trials, parse_duration(patience), lanes, control)
+    patience_seconds = parse_duration(patience)
+    load_seconds = parse_duration(histories or (HISTORIES_BY_THEMSELVES if only == "histories" else "0s"))
+    load = FreeRun(load_seconds, workers, seed) if load_seconds and only in (None, "histories") else None
+    probing = _probing(delays, only, parse_duration(longest_delay), seed)
+    grid = Sounding(chosen(cells, mutations, probes), trials, patience_seconds, lanes, control)
+    asked = Asked(load, probing, patience_seconds, control, keep_histories) if load or probing else None
+    wanted = Wanted(grid if only in (None, "grid") else None, asked)
     _check(mounts, target, options, witness)
+    _check_files(wanted, json_path, html_path, keep_histories, histories_json)
     with ending_orderly():
-        result = (
-            _on_target(target, options, clients, sounding)
+        found = (
+            on_target(target, options, clients, wanted)
             if target is not None
-            else _on_mounts(mounts, witness, sounding)
+            else on_mounts(mounts, witness, wanted)
         )
-    _deliver(result, judges, json_path, html_path)
+    _deliver(found, judges, Files(json_path, html_path, histories_json))
+
+
+def _probing(delays: int | None, only: str | None, longest_delay_seconds: float, seed: int) -> Probing | None:
+    from leadline.errors import UserError
+    from leadline.run.consistency.delays import Probing
+
+    if longest_delay_seconds <= 0:
+        raise UserError("--longest-delay must be longer than 0 s")
+    if only == "delays":
+        return Probing(delays or Probing().probes, longest_delay_seconds, seed)
+    return Probing(delays, longest_delay_seconds, seed) if delays and only is None else None
+
+
+def _check_files(
+    wanted: Wanted,
+    json_path: Path | None,
+    html_path: Path | None,
+    keep_histories: Path | None,
+    histories_json: Path | None,
+) -> None:
+    """What is asked for must be made by what is run."""
+    from leadline.errors import UserError
+
+    if wanted.grid is None and (json_path or html_path):
+        raise UserError(
+            "--json and --html hold the grid, which --only leaves out; --histories-json holds the rest"
+        )
+    if wanted.asked is None and histories_json:
+        raise UserError("--histories-json holds what --histories and --delays saw; ask for one of them")
+    if keep_histories and (wanted.asked is None or wanted.asked.load is None):
+        raise UserError("--keep-histories keeps what --histories records; ask for it, as in --histories 20s")
 
 
 def _check(mounts: Sequence[Path], target: str | None, options: Sequence[str], witness: Path | None) -> None:
@@ -147,61 +245,42 @@ def _check(mounts: Sequence[Path], target: str | None, options: Sequence[str], w
         raise UserError("--option goes with --target; mounts that are there already have theirs")
 
 
-def _on_mounts(mounts: Sequence[Path], witness: Path | None, sounding: Sounding) -> Visibility:
-    from leadline.run.consistency.clients import Station
-    from leadline.run.consistency.visibility import sound
-
-    stations = [Station(name, path.absolute()) for name, path in zip(_names(), mounts, strict=False)]
-    fresh = Station("witness", witness.absolute()) if witness else None
-    label = " and ".join(str(path) for path in mounts)
-    return sound(label, stations, fresh, sounding, {}, _progress)
-
-
-def _on_target(name: str, options: Sequence[str], clients: int, sounding: Sounding) -> Visibility:
-    from leadline.run.consistency.lab import on_lab_target
-
-    given = {key: value for key, _, value in (each.partition("=") for each in options)}
-    return on_lab_target(name, given, clients, sounding, click.echo, _progress)
-
-
-def _names() -> list[str]:
-    return [chr(ord("A") + number) for number in range(MOUNTS_AT_MOST)]
-
-
-def _progress(done: int, of: int) -> None:
-    """One line that counts, where somebody watches."""
-    if sys.stderr.isatty():
-        click.echo(f"\r{done} of {of} trials", nl=done == of, err=True)
-
-
-def _deliver(
-    result: Visibility, judges: Sequence[Promise], json_path: Path | None, html_path: Path | None
-) -> None:
+def _deliver(found: Found, judges: Sequence[Promise], files: Files) -> None:
     from rich.console import Console
 
+    from leadline.analyse.ladder import climb
     from leadline.analyse.promises import kept
     from leadline.analyse.visibility import windows
-    from leadline.report.visibility_terminal import show_visibility
-    from leadline.store.visibility import write_visibility
 
-    if json_path is not None:  # first: whatever goes wrong with pictures, what was seen is kept
-        write_visibility(result, json_path)
-        click.echo(f"Trials:  {shlex.quote(str(json_path))}")
-    found = windows(result)
-    judged = [kept(promise, found) for promise in judges]
-    show_visibility(result, found, judged, Console(width=None if sys.stdout.isatty() else WIDTH_IN_FILES))
-    if html_path is not None:
+    files.keep(found)  # first: whatever goes wrong with pictures, what was seen is kept
+    cells = windows(found.grid) if found.grid else []
+    ladder = climb([found.histories.report]) if found.histories else ()
+    judged = [kept(promise, cells, ladder) for promise in judges]
+    console = Console(width=None if sys.stdout.isatty() else WIDTH_IN_FILES)
+    if found.grid:
+        from leadline.report.visibility_terminal import show_visibility
+
+        show_visibility(found.grid, cells, () if found.histories else judged, console)
+    if found.histories:
+        from leadline.analyse.staleness import staleness
+        from leadline.report.histories_terminal import show_histories
+
+        show_histories(found.histories, ladder, staleness(found.histories.delays), judged, console)
+    if found.grid and files.html is not None:
         from leadline.report.visibility_page import write_visibility_page
 
-        click.echo(f"Report:  {shlex.quote(str(write_visibility_page(html_path, result, found, judged)))}")
-    _exit(result, judged)
+        page = write_visibility_page(files.html, found.grid, cells, judged)
+        click.echo(f"Report:  {shlex.quote(str(page))}")
+    _exit(found, judged)
 
 
-def _exit(result: Visibility, judged: Sequence[Kept]) -> None:
-    from leadline.analyse.promises import Verdict
+def _exit(found: Found, judged: Sequence[Kept]) -> None:
+    from leadline.analyse.ladder import Verdict
 
     verdicts = {each.verdict for each in judged}
     if Verdict.VIOLATED in verdicts:
         raise click.exceptions.Exit(1)
-    if result.settings["settled_seconds"] is None or verdicts - {Verdict.HELD}:
+    cut_short = found.grid is not None and found.grid.settings["settled_seconds"] is None
+    cut_short |= found.histories is not None and not found.histories.report["whole"]
+    if cut_short or verdicts - {Verdict.HELD}:
         raise click.exceptions.Exit(UNDECIDED_EXIT_CODE)

@@ -20,7 +20,7 @@ def command(
     """Show what SOURCE would do: steps, time and bytes. Nothing is written and nothing is run."""
     from leadline.cli.choosing import choose
     from leadline.cli.progress import describe
-    from leadline.cli.sounding import check_engines
+    from leadline.cli.sounding import check_engines, check_this_machine
     from leadline.plan.assumptions import ASSUMED_OPERATIONS_PER_SECOND
     from leadline.plan.forecast import forecast, kinds
     from leadline.spec.units import format_duration
@@ -29,6 +29,7 @@ def command(
     steps = sounding.plan.steps
     if check:
         check_engines(steps)
+        check_this_machine(sounding)
     total = forecast(steps)
     shown = steps if every else steps[:20]
     for step in shown:
@@ -53,3 +54,9 @@ def command(
         )
     for effect in sounding.scale_effects:
         click.echo(f"Scaled by {sounding.scale}: {effect}")
+    if sounding.campaign.get("cluster"):
+        from leadline.cli.foretelling import predictions_at_hand, told
+
+        for prediction in predictions_at_hand(sounding.campaign, steps):
+            for line in told(prediction):
+                click.echo(line)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from leadline.analyse import wording
 from leadline.plan.planner import FixedPlan
-from leadline.plan.steps import Step
+from leadline.plan.steps import WITHOUT_RATE, Step
 from leadline.run.conductor import Watcher
 from leadline.run.seams import Now
 from leadline.spec.settings import is_of_site
@@ -180,12 +180,26 @@ def describe(kind: StepKind, cell: Cell) -> str:
         return "generator ceiling (null engine)"
     if kind is StepKind.MEMORY:
         return "memory copy"
+    if kind is StepKind.PREDICTION:
+        return "prediction"
     if kind is StepKind.LAYOUT:
         each = f"{cell['numjobs']} x {cell['nrfiles']} x {format_size(int(cell['filesize']))}"
         return f"laying out files: {each}" + (f" on {cell['clients']} clients" if "clients" in cell else "")
     if "naming" in cell:
         return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(
             [*_metadata_words(cell), *_site_words(cell)]
+        )
+    if "suite" in cell:
+        return ", ".join(["POSIX conformance", *_site_words(cell)])
+    if "cells" in cell:
+        return ", ".join([*_consistency_words(cell), *_site_words(cell)])
+    if "message_size" in cell:
+        return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(
+            [
+                f"network {cell['test']}, {cell['tool']}",
+                wording.size(int(cell["message_size"])),
+                *_site_words(cell),
+            ]
         )
     # A user's own job file may say what no setting holds, e.g. a range of block sizes.
     block = format_size(int(cell["block_size"])) if "block_size" in cell else str(cell.get("fio.bs", ""))
@@ -211,6 +225,18 @@ def _metadata_words(cell: Cell) -> list[str]:
     ]
 
 
+def _consistency_words(cell: Cell) -> Iterator[str]:
+    if "trials" in cell:
+        times = "1 trial" if cell["trials"] == 1 else f"{cell['trials']} trials"
+        yield f"visibility grid, cells {cell['cells']}, {times} each"
+    if "histories" in cell:
+        yield f"histories of {format_duration(float(cell['histories']))}"
+    if "delays" in cell:
+        yield f"{cell['delays']} delayed probes"
+    if "control" in cell:
+        yield "one mount seen twice"
+
+
 def _site_words(cell: Cell) -> list[str]:
     return [
         wording.setting(name, value) for name, value in cell.items() if name == "clients" or is_of_site(name)
@@ -223,6 +249,8 @@ def _jobs(count: Scalar) -> str:
 
 def _now_words(step: Step, now: Now) -> str:
     """Latency now follows from the rate by Little's law: fio tells none while it runs."""
+    if step.files in WITHOUT_RATE:
+        return f"{now.share_done or 0:.0%} done"
     words = f"{wording.bandwidth(now.bandwidth_bytes_per_second)}, {wording.iops(now.iops)}"
     depth = int(step.cell.get("iodepth", 1)) * int(step.cell.get("numjobs", 1))
     return words + (
@@ -236,6 +264,8 @@ def _result_words(record: StepRecord) -> str:
     if record.facts.get("reused"):
         return "already there"
     seconds = max((each.runtime_ns for each in record.measurements), default=0) / 1e9
+    if not seconds and record.documents:
+        return f"done in {record.wall_ns / 1e9:.1f} s"
     if not seconds:
         return "done"
     if "naming" in record.cell:
@@ -243,6 +273,8 @@ def _result_words(record: StepRecord) -> str:
     moved = sum(each.size_bytes for each in record.measurements) / seconds
     operations = sum(each.operations for each in record.measurements)
     mean_ns = sum(each.latency.mean_ns * each.operations for each in record.measurements) / max(operations, 1)
+    if "message_size" in record.cell:
+        return wording.bandwidth(moved) if moved else f"{wording.latency(mean_ns)} mean"
     return (
         f"{wording.bandwidth(moved)}, {wording.iops(operations / seconds)}, {wording.latency(mean_ns)} mean"
     )

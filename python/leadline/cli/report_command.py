@@ -20,6 +20,13 @@ import click
     help="Lay a published table beside it, cited; repeatable (`--beside list` names them).",
 )
 @click.option(
+    "--posix",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="JSON",
+    help="Put this run of `leadline posix --json` into the POSIX matrix; repeatable.",
+)
+@click.option(
     "--figures", type=click.Choice(["svg", "png"]), help="Also write every figure as a file, for papers."
 )
 @click.option("--json", "as_document", is_flag=True, help="Print the results as JSON instead, for programs.")
@@ -27,6 +34,7 @@ def command(
     runs: tuple[Path, ...],
     output: Path | None,
     beside: tuple[str, ...],
+    posix: tuple[Path, ...],
     figures: str | None,
     as_document: bool,
 ) -> None:
@@ -37,14 +45,16 @@ def command(
     from leadline.cli.analysing import analysed_all
     from leadline.published.tables import table
     from leadline.report import as_json, write_figures, write_report
+    from leadline.store.conformance import read_conformance
 
     published = [table(name) for name in beside]
+    conformance = [read_conformance(path) for path in posix]
     results = analysed_all(runs)
     if as_document:
         click.echo(json.dumps(as_json(results)))
         return
     path = output or runs[0] / "report.html"
-    click.echo(f"Report:  {write_report(results, path, published)}")
+    click.echo(f"Report:  {write_report(results, path, published, conformance)}")
     for drawn in write_figures(results, path.parent / "figures", figures) if figures else ():
         click.echo(f"Figure:  {drawn}")
 

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from leadline import __version__
+from leadline.cli.foretelling import foreteller
 from leadline.cli.progress import watching
 from leadline.errors import UserError
 from leadline.plan.planner import FixedPlan
@@ -25,14 +26,20 @@ from leadline.run.conductor import Conductor, Interrupted, Stop, Watcher
 from leadline.run.directory_facts import accepts_direct
 from leadline.run.engines.registry import ENGINES
 from leadline.run.executable import engine_executable
-from leadline.run.grounds import Ground
+from leadline.run.grounds import Ground, Grounds
 from leadline.run.lab.lifecycle import check_root
 from leadline.run.lab.registry import lab_target
+from leadline.run.needs import check_cache_drops, check_suites, needs_of
 from leadline.run.observe.environment import record_environment
-from leadline.run.standing import Standing, check_stated, described
+from leadline.run.observe.inventory import compare_inventory
+from leadline.run.observe.machine import Machine
+from leadline.run.pairs import PairGrounds
+from leadline.run.standing import Standing, check_mounts, check_stated, described
 from leadline.run.targets.work_directory import check_directory, check_space
 from leadline.spec.campaign import Hosts
+from leadline.spec.nominal import Nominal, NominalDisk
 from leadline.store.manifest import Manifest
+from leadline.store.records import StepKind
 from leadline.store.run_folder import RunFolder
 
 REPORT = "report.html"
@@ -58,6 +65,7 @@ class Sounding:
 def begin(sounding: Sounding, output: Path | None) -> Path:
     """Checks everything that can be checked before anything is written, then runs; returns the run folder."""
     check_engines(sounding.plan.steps)
+    check_this_machine(sounding)
     path = new_run_folder(output, sounding.name)
     _check_sites(sounding, path)
     folder = RunFolder.create(path, _manifest(sounding))
@@ -73,12 +81,17 @@ def begin(sounding: Sounding, output: Path | None) -> Path:
 def _check_sites(sounding: Sounding, path: Path) -> None:
     """What can be known of every site beforehand; raises UserError."""
     for site in dict.fromkeys(step.site for step in sounding.plan.steps):
+        if all(step.files == "pair" for step in sounding.plan.steps if step.site == site) and not site.target:
+            continue  # two hosts, no files
         if site.target:
             check_root(f'a campaign with [target] name = "{site.target}"')
             lab_target(site.target)
             continue
         directory = check_directory(Path(site.directory) if site.directory else sounding.directory)
         _check_outside(path, directory)
+        for further in (check_directory(Path(path)) for path in site.mounts):
+            check_stated(further, site)
+        check_mounts([step for step in sounding.plan.steps if step.site == site], directory, site)
         check_stated(directory, site)
         check_space(directory, site.size_bytes)
         check_direct([step for step in sounding.plan.steps if step.site == site], directory)
@@ -121,7 +134,7 @@ def carry_out(folder: RunFolder) -> Path:
     with folder.locked(), _stopping(stop), watching(plan, folder) as watcher:
         conductor = Conductor(
             planner=plan, folder=folder, engines=ENGINES, grounds=_grounds(folder, plan, watcher), watcher=watcher, stop=stop,
-            job_file=job_file if job_file.exists() else None,
+            job_file=job_file if job_file.exists() else None, foretell=foreteller(folder, watcher.said),
         )  # fmt: skip
         interrupted = _conducted(conductor, watcher)
     if interrupted:
@@ -133,7 +146,10 @@ def carry_out(folder: RunFolder) -> Path:
     return folder.path
 
 
-def _grounds(folder: RunFolder, plan: FixedPlan, watcher: Watcher) -> Standing:
+def _grounds(folder: RunFolder, plan: FixedPlan, watcher: Watcher) -> Grounds:
+    hosts = Hosts.model_validate(folder.manifest.campaign.get("hosts", {}))
+    if hosts.kind == "pair":
+        return PairGrounds(hosts.names, folder.path, lambda ground: _record_ground(folder, ground))
     sections = frozenset(step.section for step in plan.steps if step.section)
     named = frozenset(name for step in plan.steps for name in step.options.get("filename", "").split(":"))
     return Standing(
@@ -141,18 +157,24 @@ def _grounds(folder: RunFolder, plan: FixedPlan, watcher: Watcher) -> Standing:
         owner=str(folder.path.resolve()),
         tell=watcher.said,
         on_ground=lambda ground: _record_ground(folder, ground),
-        hosts=Hosts.model_validate(folder.manifest.campaign.get("hosts", {})),
+        hosts=hosts,
         sections=sections,
         named=named - {""},
+        needs=needs_of(plan.steps),
     )
 
 
 def _record_ground(folder: RunFolder, ground: Ground) -> None:
     """The environment is that of the first ground; every further one is told apart by what it is."""
     environment = dict(folder.environment or record_environment(ground.directory))
-    if not ground.mounted and not folder.environment:  # there is only an empty folder to look at
+    if (
+        not ground.mounted and not folder.environment and "filesystem" in ground.step_facts
+    ):  # there is only an empty folder to look at
         environment["filesystem"] = dict(ground.step_facts["filesystem"])
         environment["block_devices"] = {}
+    nominal = folder.manifest.campaign.get("nominal")
+    if nominal and "inventory" not in environment:
+        environment["inventory"] = inventory_of(nominal)
     if ground.facts:
         environment.setdefault("target", dict(ground.facts))
     if ground.site.target or ground.site.directory:
@@ -160,6 +182,18 @@ def _record_ground(folder: RunFolder, ground: Ground) -> None:
         if (own := described(ground)) not in known:
             known.append(own)
     folder.save_environment(environment)
+
+
+def inventory_of(nominal: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What this machine is against its sheets, JSON-ready."""
+    found = compare_inventory(Nominal.model_construct(**_disks_of(nominal)), Machine())
+    return [{"subject": each.subject, "state": str(each.state), "sentence": each.sentence} for each in found]
+
+
+def _disks_of(nominal: Mapping[str, Any]) -> dict[str, Any]:
+    """As the manifest keeps it: checked before, and in bytes and hertz."""
+    disks = {name: NominalDisk.model_construct(**disk) for name, disk in nominal["disks"].items()}
+    return {**nominal, "disks": disks}
 
 
 def _conducted(conductor: Conductor, watcher: Watcher) -> bool:
@@ -173,8 +207,15 @@ def _conducted(conductor: Conductor, watcher: Watcher) -> bool:
 def check_engines(steps: Sequence[Step]) -> None:
     """Engines, their options and their tools; raises UserError."""
     engine_executable()
-    for name in {step.engine for step in steps}:
+    for name in {step.engine for step in steps if step.kind is not StepKind.PREDICTION}:
         ENGINES[name].check([step for step in steps if step.engine == name])
+
+
+def check_this_machine(sounding: Sounding) -> None:
+    """Raises UserError where load from this machine needs what it does not give; hosts elsewhere are asked when they are reached."""
+    check_suites(sounding.plan.steps)
+    if sounding.campaign.get("hosts", {}).get("kind", "lab") == "lab":
+        check_cache_drops(needs_of(sounding.plan.steps))
 
 
 def check_direct(steps: Sequence[Step], directory: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from leadline.importers import bench_fio, fio_results, grid, perftest
+from leadline.importers import bench_fio, fio_results, grid, nccl_tests, perftest
 from leadline.importers.sources import Source
 from leadline.store.records import StepRecord
 
@@ -26,6 +26,7 @@ IMPORTERS = (
     Importer("fio JSON or JSON+", fio_results.recognise, fio_results.read),
     Importer("published grid JSON", grid.recognise, grid.read),
     Importer("perftest output (text or JSON)", perftest.recognise, perftest.read),
+    Importer("nccl-tests output (all_reduce_perf)", nccl_tests.recognise, nccl_tests.read),
 )
 
 UNDERSTOOD = ", ".join(importer.name for importer in IMPORTERS)

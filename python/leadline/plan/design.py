@@ -11,17 +11,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
+from leadline.plan.assumptions import ASSUMED_SUITE_BYTES
 from leadline.plan.baselines import baselines
-from leadline.plan.drafts import Draft, cell_step, layout_step, metadata_step
+from leadline.plan.consistency import SIZE_BYTES, expand_consistency, mounts_needed
+from leadline.plan.drafts import Draft, cell_step, layout_step, own_step
 from leadline.plan.expand import expand
+from leadline.plan.foretelling import baseline_names, check_described_once, prediction_steps
 from leadline.plan.metadata import Shape, expand_metadata
+from leadline.plan.network import expand_network
 from leadline.plan.noise import with_noise
 from leadline.plan.planner import FixedPlan
 from leadline.plan.scaling import Scaling
 from leadline.plan.sites import Site, Stand, lay_stands
 from leadline.plan.steps import Layout, Step
 from leadline.spec.campaign import AnyExperiment, Campaign
+from leadline.spec.consistency import ConsistencyExperiment
 from leadline.spec.metadata import MetadataExperiment
+from leadline.spec.network import NetworkExperiment
+from leadline.spec.posix import PosixExperiment
 from leadline.store.records import Scalar
 
 
@@ -29,7 +36,7 @@ def design(campaign: Campaign) -> tuple[FixedPlan, Scaling]:
     """The plan, and what scaling changed. Raises UserError for cells that cannot be."""
     scaling = Scaling(campaign.scale)
     drafts = _drafts(campaign, scaling)
-    steps = _ordered(drafts, campaign)
+    steps = _foretold_first(drafts, campaign) if campaign.cluster else _ordered(drafts, campaign)
     if campaign.baselines:
         moving = [draft.cell for draft in drafts if draft.layout]
         steps = [replace(step, site=steps[0].site) for step in baselines(moving)] + steps
@@ -40,6 +47,21 @@ def design(campaign: Campaign) -> tuple[FixedPlan, Scaling]:
             for place, step in enumerate(steps)
         )
     ), scaling
+
+
+def drafts_of(campaign: Campaign) -> list[Draft]:
+    """Every repeat of every cell, before it has its place; raises UserError for cells that cannot be."""
+    return _drafts(campaign, Scaling(campaign.scale))
+
+
+def _foretold_first(drafts: Sequence[Draft], campaign: Campaign) -> list[Step]:
+    """Baselines, predictions, and only then what they foretell."""
+    check_described_once(campaign, drafts)
+    names = baseline_names(campaign)
+    quiet = campaign.model_copy(update={"noise_repeats": 0})
+    first = _ordered([draft for draft in drafts if draft.experiment.name in names], quiet) if names else []
+    then = _ordered([draft for draft in drafts if draft.experiment.name not in names], campaign)
+    return [*first, *prediction_steps(campaign, then[0].site), *then]
 
 
 def _drafts(campaign: Campaign, scaling: Scaling) -> list[Draft]:
@@ -58,6 +80,12 @@ def _drafts(campaign: Campaign, scaling: Scaling) -> list[Draft]:
 def _cells(experiment: AnyExperiment, scaling: Scaling, stand: Stand) -> Iterator[dict[str, Scalar]]:
     if isinstance(experiment, MetadataExperiment):
         return expand_metadata(experiment, scaling)
+    if isinstance(experiment, PosixExperiment):
+        return iter([{"suite": experiment.suite}])
+    if isinstance(experiment, ConsistencyExperiment):
+        return expand_consistency(experiment)
+    if isinstance(experiment, NetworkExperiment):
+        return expand_network(experiment)
     return expand(experiment, scaling, stand.overrides)
 
 
@@ -107,14 +135,25 @@ def _needs(steps: Sequence[Step]) -> dict[Site, Site]:
         layouts = {step.layout for step in own if step.layout}
         shown = max((each.total_bytes for each in layouts if not each.ioengine), default=0)
         kept = sum(each.total_bytes for each in layouts if each.ioengine)
-        trees = max((_tree_bytes(step, site) for step in own), default=0)
-        clients = max(int(step.cell.get("clients", 0)) for step in own)
+        trees = max((_own_bytes(step, site) for step in own), default=0)
+        clients = max(_clients_of(step) for step in own)
         needs[site] = replace(site, clients=clients, size_bytes=shown + kept + trees)
     return needs
 
 
-def _tree_bytes(step: Step, site: Site) -> int:
-    """Of a cell on metadata, which works beside the files that are laid out."""
+def _clients_of(step: Step) -> int:
+    """How many clients the site must have for a step; 0: there is no talk of several."""
+    if step.files == "pair":
+        return step.clients
+    return mounts_needed(step.cell) if step.files == "mounts" else int(step.cell.get("clients", 0))
+
+
+def _own_bytes(step: Step, site: Site) -> int:
+    """Of a cell that makes its own files, beside those that are laid out."""
+    if step.files == "judged":
+        return ASSUMED_SUITE_BYTES
+    if step.files == "mounts":
+        return SIZE_BYTES
     return Shape.of(step.cell).space_bytes(bool(site.target)) if step.files == "tree" else 0
 
 
@@ -129,7 +168,7 @@ def _as_written(drafts: Sequence[Draft]) -> list[Step]:
     for draft in drafts:
         wanted = draft.layout
         if wanted is None:
-            steps.append(metadata_step(draft))
+            steps.append(own_step(draft))
             continue
         if draft.fresh:
             present = wanted
@@ -157,7 +196,7 @@ def _randomised(drafts: Sequence[Draft], random: Random) -> list[Step]:
     steps: list[Step] = []
     for key in keys:
         if key not in most:
-            steps += [metadata_step(draft) for draft in _shuffled_rounds(groups[key], random)]
+            steps += [own_step(draft) for draft in _shuffled_rounds(groups[key], random)]
             continue
         layout = most[key]
         creating = _shuffled_rounds([draft for draft in groups[key] if draft.fresh], random)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from leadline.plan import network
 from leadline.plan.assumptions import (
     ASSUMED_BYTES_PER_SECOND,
     ASSUMED_OPERATIONS_PER_SECOND,
+    ASSUMED_SUITE_SECONDS,
     SLOWEST_BYTES_PER_SECOND,
     SLOWEST_OPERATIONS_PER_SECOND,
+    SLOWEST_SUITE_SECONDS,
     STEP_OVERHEAD_SECONDS,
     TIMEOUT_MARGIN_SECONDS,
 )
+from leadline.plan.consistency import expected_seconds, longest_seconds, options_of
 from leadline.plan.expand import job_bytes_of, layout_of
 from leadline.plan.metadata import Shape
 from leadline.plan.sites import THE_DIRECTORY, Site
 from leadline.plan.steps import Layout, Step
-from leadline.spec.campaign import AnyExperiment
-from leadline.spec.metadata import MetadataExperiment
+from leadline.spec.campaign import AnyExperiment, Experiment
+from leadline.spec.consistency import ConsistencyExperiment
+from leadline.spec.network import NetworkExperiment
+from leadline.spec.posix import PosixExperiment
 from leadline.store.records import Cell, StepKind
 
 
@@ -38,12 +44,51 @@ class Draft:
     @property
     def layout(self) -> Layout | None:
         """None where the cell makes and removes what it works on."""
-        return None if isinstance(self.experiment, MetadataExperiment) else layout_of(self.cell)
+        return layout_of(self.cell) if isinstance(self.experiment, Experiment) else None
 
     @property
     def key(self) -> str:
         """Of the files that it shares with other cells."""
         return self.layout.key if self.layout else ""
+
+
+def own_step(draft: Draft) -> Step:
+    """A cell that makes and removes what it works on."""
+    if isinstance(draft.experiment, ConsistencyExperiment):
+        return consistency_step(draft, draft.experiment)
+    if isinstance(draft.experiment, NetworkExperiment):
+        return network_step(draft)
+    return posix_step(draft) if isinstance(draft.experiment, PosixExperiment) else metadata_step(draft)
+
+
+def network_step(draft: Draft) -> Step:
+    """Messages between the first two clients."""
+    return Step(
+        ordinal=0, kind=StepKind.CELL, experiment=draft.experiment.name, engine="network", cell=draft.cell, repeat=draft.repeat,
+        files="pair", site=draft.site, expected_seconds=network.expected_seconds(draft.cell),
+        timeout_seconds=draft.experiment.timeout or network.longest_seconds(draft.cell),
+    )  # fmt: skip
+
+
+def consistency_step(draft: Draft, experiment: ConsistencyExperiment) -> Step:
+    """A sounding of what clients see of each other."""
+    return Step(
+        ordinal=0, kind=StepKind.CELL, experiment=experiment.name, engine="consistency", cell=draft.cell, repeat=draft.repeat,
+        files="mounts", site=draft.site, options=options_of(experiment), expected_seconds=expected_seconds(experiment),
+        timeout_seconds=experiment.timeout or longest_seconds(experiment),
+    )  # fmt: skip
+
+
+def posix_step(draft: Draft) -> Step:
+    """A run of a conformance suite."""
+    experiment = draft.experiment
+    assert isinstance(experiment, PosixExperiment)
+    wishes = {"checkout": experiment.checkout, "case_timeout": experiment.case_timeout}
+    return Step(
+        ordinal=0, kind=StepKind.CELL, experiment=experiment.name, engine="posix", cell=draft.cell, repeat=draft.repeat,
+        files="judged", site=draft.site, options={name: str(value) for name, value in wishes.items() if value},
+        expected_seconds=ASSUMED_SUITE_SECONDS, timeout_seconds=experiment.timeout or SLOWEST_SUITE_SECONDS,
+    )  # fmt: skip
 
 
 def metadata_step(draft: Draft) -> Step:
@@ -62,7 +107,7 @@ def metadata_step(draft: Draft) -> Step:
 def cell_step(draft: Draft, layout: Layout) -> Step:
     """A cell that moves data, on the files of a layout that may be larger than its own."""
     cell, experiment = draft.cell, draft.experiment
-    assert not isinstance(experiment, MetadataExperiment)
+    assert isinstance(experiment, Experiment)
     clients = max(int(cell.get("clients", 1)), 1)
     bound_bytes = None if "runtime" in cell else job_bytes_of(cell) * int(cell["numjobs"]) * clients
     seconds = (

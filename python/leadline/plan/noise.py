@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from leadline.plan.sites import Site
-from leadline.plan.steps import Step
+from leadline.plan.steps import WITHOUT_RATE, Step
 from leadline.store.records import StepKind
 
 Stretch = tuple[int, int]
@@ -21,7 +21,7 @@ Stretch = tuple[int, int]
 PREFERRED: tuple[Callable[[Step], bool], ...] = (
     lambda step: step.cell.get("rw") in ("read", "randread"),
     lambda step: step.files == "reuse",
-    lambda step: True,
+    lambda step: step.files not in WITHOUT_RATE,
 )
 """Best a cell that works on existing files and only reads them."""
 
@@ -37,7 +37,11 @@ def with_noise(steps: list[Step], repeats: int) -> list[Step]:
 
 def _placed(steps: Sequence[Step], site: Site, repeats: int) -> Iterator[tuple[int, Step]]:
     """Before which step each repeat stands."""
-    cells = [step for step in steps if step.kind is StepKind.CELL and step.site == site]
+    cells = [
+        step
+        for step in steps
+        if step.kind is StepKind.CELL and step.site == site and step.files not in WITHOUT_RATE
+    ]
     if not cells:
         return
     fits = next(test for test in PREFERRED if any(map(test, cells)))

@@ -14,6 +14,7 @@ from typing import Any
 
 from leadline.errors import UserError
 from leadline.spec.campaign import Campaign, Target
+from leadline.spec.campaign import Conditions as StatedConditions
 from leadline.spec.settings import TARGET_OPTION
 from leadline.spec.values import FioValue
 from leadline.store.records import Cell, Scalar
@@ -36,6 +37,8 @@ class Conditions:
     """Processor cores of a client, its mount included."""
     client_memory: int | None = None
     """Bytes of a client, its page cache included."""
+    server_cores: float | None = None
+    """Processor cores of all servers together."""
 
     def given(self) -> dict[str, float]:
         """Those that hold something."""
@@ -52,6 +55,8 @@ class Site:
     """As results name it, where a run has several."""
     directory: str = ""
     """Of a campaign's target that is a directory; empty: the run's."""
+    mounts: tuple[str, ...] = ()
+    """The same directory on further mounts, one a client."""
     filesystem: str = ""
     """What must be mounted there; empty: whatever it is."""
     options: tuple[tuple[str, str], ...] = ()
@@ -67,7 +72,9 @@ class Site:
     def from_json(cls, document: Mapping[str, Any]) -> Site:
         """The inverse of `dataclasses.asdict`."""
         options = tuple((key, text) for key, text in document["options"])
-        return cls(**{**document, "options": options, "conditions": Conditions(**document["conditions"])})
+        mounts = tuple(document.get("mounts", ()))
+        conditions = Conditions(**document["conditions"])
+        return cls(**{**document, "options": options, "mounts": mounts, "conditions": conditions})
 
 
 THE_DIRECTORY = Site()
@@ -92,12 +99,11 @@ def lay_stands(campaign: Campaign) -> list[Stand]:
     if times > 1:
         raise UserError(f'{times} targets are named "{title}"; give each a `label` to tell them apart')
     several = len(campaign.target) > 1
-    held = list(_conditions(campaign))
     return [
         Stand(site, {**named, **settings, **condition_settings}, _overrides(target))
         for target in campaign.target
         for named in [{"target": target.title} if several else {}]
-        for conditions, condition_settings in held
+        for conditions, condition_settings in _conditions(target.conditions or campaign.conditions)
         for site, settings in _sites(target, conditions)
     ]
 
@@ -119,6 +125,7 @@ def _sites(target: Target, conditions: Conditions) -> Iterator[tuple[Site, dict[
                 target=target.name or "",
                 label=target.title,
                 directory=target.directory or "",
+                mounts=target.mounts,
                 filesystem=target.filesystem or "",
                 options=tuple((name, _written(value)) for name, value in chosen.items()),
                 storage_nodes=storage_nodes,
@@ -128,11 +135,9 @@ def _sites(target: Target, conditions: Conditions) -> Iterator[tuple[Site, dict[
         )
 
 
-def _conditions(campaign: Campaign) -> Iterator[tuple[Conditions, dict[str, Scalar]]]:
+def _conditions(stated: StatedConditions) -> Iterator[tuple[Conditions, dict[str, Scalar]]]:
     axes: dict[str, tuple[Any, ...]] = {
-        name: values
-        for name in type(campaign.conditions).model_fields
-        if (values := getattr(campaign.conditions, name)) is not None
+        name: values for name in type(stated).model_fields if (values := getattr(stated, name)) is not None
     }
     for values in product(*axes.values()):
         chosen = dict(zip(axes, values, strict=True))

@@ -9,10 +9,12 @@ from typing import Any, Literal
 from leadline.plan.sites import THE_DIRECTORY, Site
 from leadline.store.records import Cell, StepKind
 
-Files = Literal["none", "reuse", "fresh", "own", "tree"]
+Files = Literal["none", "reuse", "fresh", "own", "tree", "judged", "mounts", "pair"]
 """none: the step touches no files; reuse: the layout must be there; fresh: starts from no files and leaves them for
 later reads; own: the workload names its own files (a user's job file); tree: it makes and removes its own, in a folder that all
-clients share."""
+clients share; judged: as that, and what comes of it is a document and no rate; mounts: as that, by one command that works through the
+mounts of all clients; pair: no files, two clients talk to each other."""
+WITHOUT_RATE = ("judged", "mounts")
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Step:
     @property
     def clients(self) -> int:
         """How many take part."""
-        return int(self.cell.get("clients", 1))
+        return 2 if self.files == "pair" else int(self.cell.get("clients", 1))
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready, as the manifest keeps it."""

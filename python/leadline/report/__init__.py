@@ -16,20 +16,27 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from leadline.published.tables import PublishedTable
+    from leadline.store.conformance import Conformance
 
 FIGURE_METRICS = ("bandwidth", "p99")
 
 
-def write_report(results: Sequence[Results], path: Path, beside: Sequence[PublishedTable] = ()) -> Path:
+def write_report(
+    results: Sequence[Results],
+    path: Path,
+    beside: Sequence[PublishedTable] = (),
+    conformance: Sequence[Conformance] = (),
+) -> Path:
     """Writes everything about these runs as one HTML file that needs no network; several runs share each picture.
 
-    `beside` are published tables to lay beside them, cited and in grey; ready-made campaigns bring their own.
+    `beside` are published tables to lay beside them, cited and in grey; ready-made campaigns bring their own. `conformance` are
+    runs of `leadline posix` that stand in the matrix with those of the runs.
     """
     from leadline.report.metadata_trees import tables_of
     from leadline.report.page import page
 
     tables = {table.name: table for table in (*beside, *tables_of(results))}
-    return write_whole(path, page(results, list(tables.values())))
+    return write_whole(path, page(results, list(tables.values()), conformance))
 
 
 def write_figures(

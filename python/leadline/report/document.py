@@ -15,7 +15,15 @@ Top level: `format` (1; rises when a key changes its meaning or goes), `leadline
 | | `peak_bytes_per_second`, `peak_load`, `onset_load`, `knee_load`, `censored`, `collapse_load`, `doubtful`) |
 | `rankings` | targets side by side, list of `test`, `label`, `standings` (best valid ones first: `target`, `cell`: place in |
 | | `cells`, `ratio_to_best`: null or `value`, `low`, `high`), `absent` (targets without a figure: `target`, `reason`) |
+| `conformance` | list of runs of a conformance suite: `label`, `suite`, `version`, `passed`, `tested`, `skipped`, `not_applicable`, |
+| | `failed` (list of `case`, `reason`), `notes`, `facts` |
+| `consistency` | list of sites: `label`, `settings`, `promises`, `grid` (a list of cells: `ending`, `worst_ns`: null = never), |
+| | `guarantees` (`kind`, `guarantee`, `verdict`, `promised`, `checked`, `violating` ...), `delays` |
+| `prices` | list of targets under several options: `points` with `stale_ns`, `appends_lost` of `appends`, `rates_per_second` |
 | `sites` | list of `target`, `filesystem`, `access` (ioengine past the mount, or null), `conditions` by setting |
+| `predictions` | what was foretold before it was measured, list of `cluster`, `baselines`, `made_unix_ns`, `is_before`, `notes`, `cells` |
+| | (`experiment`, `settings`, `predicted` by model: `iops`, `mean_ns`, `binding`, `shares`, `network_share`, `disk_share`, `actual` |
+| | (null or `iops`, `mean_ns`), `named_by_counters`, `disagreement`) |
 | `planned_cells`, `missing_cells`, `warnings` | what is not there, what engines printed |
 
 A cell: `experiment`, `test`, `direction`, `settings` (sizes in bytes, durations in seconds), `repeats`, `concurrency`,
@@ -36,7 +44,11 @@ from dataclasses import asdict
 from typing import Any
 
 from leadline import __version__
+from leadline.analyse.bottleneck import disagreement, named_by_counters
+from leadline.analyse.conformance import tally
 from leadline.analyse.participants import ClientResult
+from leadline.analyse.prediction.beside import Beside, Foretelling
+from leadline.analyse.price import prices
 from leadline.analyse.results import (
     CellResult,
     Curve,
@@ -49,6 +61,8 @@ from leadline.analyse.results import (
 )
 from leadline.report import wording
 from leadline.report.cell_numbers import CellNumbers
+from leadline.report.consistency_document import price_entry, sounded_entry
+from leadline.store.conformance import Conformance, Outcome
 
 FORMAT = 1
 PEAKS = {"bandwidth": "peak_bytes_per_second", "iops": "peak_per_second"}
@@ -81,9 +95,44 @@ def run_entry(one: Results) -> dict[str, Any]:
         "curves": [curve_entry(curve, numbers) for curve in one.curves],
         "rankings": [ranking_entry(ranking, numbers) for ranking in one.rankings],
         "sites": [site_entry(site) for site in one.sites],
+        "conformance": [conformance_entry(found) for found in one.conformance],
+        "consistency": [sounded_entry(each) for each in one.consistency],
+        "prices": [price_entry(each) for each in prices(one)],
+        "predictions": [prediction_entry(made, one) for made in one.predictions],
         "planned_cells": one.planned_cells,
         "missing_cells": one.missing_cells,
         "warnings": list(one.warnings),
+    }
+
+
+def prediction_entry(made: Foretelling, one: Results) -> dict[str, Any]:
+    """One prediction with what came of each cell."""
+    return {
+        "cluster": made.cluster,
+        "baselines": list(made.baselines),
+        "made_unix_ns": made.made_unix_ns,
+        "is_before": made.is_before,
+        "notes": list(made.notes),
+        "cells": [foretold_entry(each, one) for each in made.cells],
+    }
+
+
+def foretold_entry(each: Beside, one: Results) -> dict[str, Any]:
+    """One cell of a prediction."""
+    foretold, named = each.foretold, named_by_counters(each.actual, one) if each.actual else None
+    return {
+        "experiment": foretold.experiment,
+        "settings": dict(foretold.cell),
+        "predicted": {
+            name: {"iops": iops, "mean_ns": foretold.mean_ns[name]} for name, iops in foretold.iops.items()
+        },
+        "binding": foretold.binding,
+        "shares": dict(foretold.shares),
+        "network_share": foretold.network_share,
+        "disk_share": foretold.disk_share,
+        "actual": {"iops": each.actual_iops, "mean_ns": each.actual_mean_ns} if each.actual_iops else None,
+        "named_by_counters": str(named.bound) if named else None,
+        "disagreement": disagreement(each.actual, one) if each.actual else None,
     }
 
 
@@ -168,6 +217,24 @@ def site_entry(site: Site) -> dict[str, Any]:
         "filesystem": site.machine.filesystem,
         "access": site.machine.access,
         "conditions": dict(site.conditions),
+    }
+
+
+def conformance_entry(found: Conformance) -> dict[str, Any]:
+    """A run of a suite: counts, and what failed."""
+    total = tally("total", found.cases)
+    failed = [case for case in found.cases if case.outcome is Outcome.FAILED]
+    return {
+        "label": found.label,
+        "suite": found.suite,
+        "version": found.version,
+        "passed": total.passed,
+        "tested": total.tested,
+        "skipped": total.skipped,
+        "not_applicable": total.not_applicable,
+        "failed": [{"case": case.name, "reason": case.reason} for case in failed],
+        "notes": list(found.notes),
+        "facts": dict(found.facts),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from leadline.analyse.results import CellResult, Results
 from leadline.analyse.wording import FULL_PATH, listed, load, setting, way_asked
 from leadline.published.tables import PublishedTable, tables_of_campaign
-from leadline.store.records import Direction
+from leadline.store.records import Direction, Scalar
 
 LOAD = ("clients", "numjobs", "iodepth")
 _PUBLISHED_WORDS = {"creation": "create", "removal": "remove"}
@@ -28,15 +28,19 @@ def tree_shape(cell: CellResult) -> str:
         *([f"depth {known['depth']}"] if "depth" in known else []),
         *([f"{known['branching_factor']} branches"] if "branching_factor" in known else []),
         *(
-            [f"{known['items_per_directory']:,} items a directory"]
+            [f"{_items(known['items_per_directory'])} a directory"]
             if _is_count(known, "items_per_directory")
             else []
         ),
-        *([f"{known['items_per_rank']:,} items a rank"] if _is_count(known, "items_per_rank") else []),
+        *([f"{_items(known['items_per_rank'])} a rank"] if _is_count(known, "items_per_rank") else []),
         *(["a tree for each rank"] if known.get("unique_trees") else []),
         *(["in the deepest directories only"] if known.get("leaves_only") else []),
     ]
     return ", ".join(parts)
+
+
+def _items(count: Scalar) -> str:
+    return "1 item" if count == 1 else f"{count:,} items"
 
 
 def _is_count(known: Mapping[str, Any], name: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import groupby
@@ -21,13 +22,16 @@ from leadline import __version__
 from leadline.analyse.results import Answer, FailedCell, Results
 from leadline.analyse.wording import percent
 from leadline.published.tables import PublishedTable
-from leadline.report import environment, wording
+from leadline.report import environment, network, wording
+from leadline.report.all_reduce import all_reduce_tables
 from leadline.report.figures.depth import Depth, Layer, depth_charts
 from leadline.report.glossary import GLOSSARY, VERDICTS
 from leadline.report.metadata import trees
 from leadline.report.payload import embedded, payload
 from leadline.report.standings import boards
+from leadline.store.conformance import Conformance
 
+STYLES = ("page.css", "visibility.css", "consistency.css", "prediction.css")
 SCRIPTS = (
     "data.js",
     "menus.js",
@@ -37,6 +41,7 @@ SCRIPTS = (
     "sections.js",
     "clients.js",
     "metadata.js",
+    "network.js",
     "page.js",
 )
 ANSWERS_SHOWN = 2
@@ -54,8 +59,12 @@ QUESTIONS = (
 )
 
 
-def page(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> str:
-    """The whole file as text."""
+def page(
+    results: Sequence[Results],
+    beside: Sequence[PublishedTable] = (),
+    conformance: Sequence[Conformance] = (),
+) -> str:
+    """The whole file as text; `conformance` are runs of suites that were kept in files of their own."""
     template = templates().get_template("page.html.j2")
     data_type, data = stored_data(results, beside)
     return template.render(
@@ -66,6 +75,8 @@ def page(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> s
         answers=[(one, answers_by_question(one)) for one in results],
         boards=boards(results),
         trees=trees(results, beside),
+        network=[*network.tables(results), *all_reduce_tables(results)],
+        posix=posix_section([*conformance_of(results), *conformance]),
         has_participants=any(cell.clients or cell.hosts for one in results for cell in one.cells),
         depths=[(depth, bars(depth)) for depth in depth_charts(results)],
         reasons={one.label: reasons(one.failed) for one in results},
@@ -74,12 +85,47 @@ def page(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> s
         verdicts=VERDICTS,
         environment=environment,
         counted=counted,
-        style=Markup(template_text("page.css")),
+        consistency=consistency_part(results),
+        only_documents=any(one.consistency or one.conformance for one in results)
+        and not any(one.cells for one in results),
+        prediction=prediction_part(results),
+        style=Markup("".join(map(template_text, STYLES))),
         script=Markup("\n".join(template_text(name) for name in SCRIPTS)),
         data_type=data_type,
         data=Markup(data),
         library=Markup(library()),
     )
+
+
+def conformance_of(results: Sequence[Results]) -> list[Conformance]:
+    """What the runs hold, each run's under its own name where there are several."""
+    named = len(results) > 1
+    return [
+        replace(found, label=f"{found.label}, {one.label}") if named else found
+        for one in results
+        for found in one.conformance
+    ]
+
+
+def consistency_part(results: Sequence[Results]) -> Markup | None:
+    """What clients saw of each other; None where nobody looked."""
+    from leadline.report.consistency import consistency_section  # it takes its templates from here
+
+    return consistency_section(results)
+
+
+def prediction_part(results: Sequence[Results]) -> Markup | None:
+    """What was foretold, with what came; None where nobody foretold anything."""
+    from leadline.report.prediction import prediction_section  # it takes its templates from here
+
+    return prediction_section(results)
+
+
+def posix_section(conformance: Sequence[Conformance]) -> Markup | None:
+    """The matrix of all runs of suites; None where there is none."""
+    from leadline.report.posix_matrix import matrix_section  # it takes its templates from here
+
+    return matrix_section(conformance) if conformance else None
 
 
 @cache

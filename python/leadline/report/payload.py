@@ -13,7 +13,7 @@ from typing import Any
 from leadline.analyse.comparisons import compare_runs
 from leadline.analyse.results import METRICS, CellResult, Comparison, Estimate, Results
 from leadline.published.tables import PublishedTable
-from leadline.report import wording
+from leadline.report import network, wording
 from leadline.report.cell_numbers import CellNumbers
 from leadline.report.columns import Column, column, dictionary, rounded, texts
 from leadline.report.figures.curves import test_limits, throughput_charts
@@ -52,6 +52,7 @@ def payload(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -
         "percentiles": [percentile_entry(chart, numbers) for chart in tail_charts],
         "limits": limit_entries(results),
         "scaling": [scaling_entry(chart, numbers) for chart in scaling_charts(results, beside)],
+        "network": network.entries(results, numbers),
         "surfaces": [surface_entry(surface, numbers) for surface in surfaces(results)],
         "comparisons": comparison_columns(compared(results), numbers),
         "failed": failed_columns(results),

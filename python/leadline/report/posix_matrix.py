@@ -80,7 +80,8 @@ def matrix_markdown(results: Sequence[Conformance]) -> str:
 
 def matrix_section(results: Sequence[Conformance]) -> Markup:
     """The tables as HTML with their own style, to be put into any page."""
-    text = templates().get_template("posix_matrix.html.j2").render(matrices=matrices(results), read=READ)
+    template = templates().get_template("posix_matrix.html.j2")
+    text = template.render(matrices=matrices(results), read=READ, alike=_alike)
     return Markup(text)  # the template escapes every foreign string
 
 
@@ -176,13 +177,13 @@ def _markdown(one: Matrix) -> Iterator[str]:
 def _failures_markdown(one: Matrix) -> Iterator[str]:
     yield "### What failed, and what it means\n" if one.failures else "No case failed.\n"
     for group in one.failures:
-        for (labels, why), names in _alike(one, group).items():
+        for labels, why, names in _alike(one, group):
             yield f"- {', '.join(_plain(name) for name in names)} ({', '.join(labels)}): {_plain(why)}"
         yield f"\n  {group.meaning}\n"
 
 
-def _alike(one: Matrix, group: Failures) -> dict[tuple[tuple[str, ...], str], list[str]]:
-    """Cases that failed on the same filesystems for the same reason stand in one line."""
+def _alike(one: Matrix, group: Failures) -> list[tuple[tuple[str, ...], str, list[str]]]:
+    """Cases that failed on the same filesystems for the same reason stand in one line: where, why, which."""
     found: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for case in group.cases:
         for why in dict.fromkeys(reason for reason in case.reasons if reason):
@@ -190,7 +191,7 @@ def _alike(one: Matrix, group: Failures) -> dict[tuple[tuple[str, ...], str], li
                 label for label, reason in zip(one.columns, case.reasons, strict=True) if reason == why
             )
             found.setdefault((labels, why), []).append(case.name)
-    return found
+    return [(labels, why, names) for (labels, why), names in found.items()]
 
 
 def _emphasised(cell: Cell) -> str:

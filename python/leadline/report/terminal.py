@@ -17,13 +17,18 @@ from rich.text import Text
 from leadline.analyse.results import CellResult, Results
 from leadline.analyse.wording import digits
 from leadline.report import environment, wording
+from leadline.report.consistency_terminal import show_consistency
 from leadline.report.figures.depth import best_cell, phases_of, tests_of
 from leadline.report.figures.figure import metrics_present
+from leadline.report.network_terminal import is_of_network, show_network
 from leadline.report.page import QUESTIONS
+from leadline.report.prediction import show_predictions
+from leadline.report.terminal_narrow import NarrowRow, fits, narrow_table
 
 ROWS = 32
 """More cells than this are summed up by test."""
 ANSWERS_SHOWN = 4
+CELLS, BEST_CELLS = "Cells", "Best cell of each test"
 EXPERIMENT = "experiment"
 OPTIONS = "options"
 """A column for all options of targets together: they are as many as the knobs that were turned, and each row has few."""
@@ -63,11 +68,13 @@ def show_run(one: Results, console: Console) -> None:
         console.print(Text(machine, style="dim"))
     show_answers(one, console)
     show_doubts(one, console)
-    if one.cells:
-        metrics = shown_metrics(one, console.width)
-        console.print(cell_table(one, metrics) if len(one.cells) <= ROWS else best_table(one, metrics))
-    else:
+    if any(not is_of_network(cell) for cell in one.cells):
+        console.print(table_for(one, console))
+    elif not one.cells and not one.conformance and not one.consistency:
         console.print(Text(f"Nothing was measured: of {one.planned_cells} planned cells none gave a figure."))
+    show_predictions(one, console)
+    show_network(one, console)
+    show_consistency(one, console)
     show_gaps(one, console)
 
 
@@ -95,9 +102,44 @@ def show_doubts(one: Results, console: Console) -> None:
     console.print()
 
 
+def table_for(one: Results, console: Console) -> Table:
+    """Every cell, or the best a test where they are many; in four columns where the terminal has no room for more."""
+    metrics, few = shown_metrics(one, console.width), len(one.cells) <= ROWS
+    for count in range(len(metrics), 0, -1):
+        table = cell_table(one, metrics[:count]) if few else best_table(one, metrics[:count])
+        if fits(table, console):
+            return table
+    names, metric = shown_settings(one), metrics[0]
+    cells = one.cells if few else [best_of(own) for _, own in cells_by_test(one)]
+    rows = [
+        NarrowRow(cell, settings_in(cell, names), figure(cell, metric), verdict_text(cell)) for cell in cells
+    ]
+    return narrow_table(CELLS if few else BEST_CELLS, metric_label(one, metric), rows, console.width)
+
+
+def settings_in(cell: CellResult, names: Sequence[str]) -> str:
+    """A row's settings in words, the experiment first."""
+    named = [cell.experiment] if EXPERIMENT in names else []
+    options = [wording.target_options(cell.cell)] if OPTIONS in names else []
+    return ", ".join(filter(None, [*named, wording.cell_phrase(cell.cell, names), *options]))
+
+
+def metric_label(one: Results, metric: str) -> str:
+    """The head of a metric's column."""
+    return wording.label_among(metric, one.cells).removesuffix(" latency")
+
+
+def cells_by_test(one: Results) -> list[tuple[str, list[CellResult]]]:
+    """Data first, then operations of metadata in their order."""
+    return [
+        (test, [cell for cell in one.cells if cell.test == test])
+        for test in (*tests_of(one), *phases_of(one))
+    ]
+
+
 def cell_table(one: Results, metrics: Sequence[str]) -> Table:
     """Every cell with its verdicts."""
-    table, names = empty_table(one, metrics, [], "Cells"), shown_settings(one)
+    table, names = empty_table(one, metrics, [], CELLS), shown_settings(one)
     for cell in one.cells:
         fields = (*row(cell, names, metrics), *failed_field(one, cell))
         table.add_row(*(Text(text) for text in fields), verdict_text(cell))
@@ -107,9 +149,8 @@ def cell_table(one: Results, metrics: Sequence[str]) -> Table:
 def best_table(one: Results, metrics: Sequence[str]) -> Table:
     """The best valid cell a test, with how many cells there are and how many of them are valid throughout."""
     further = ["valid"] if len(metrics) > len(METRICS_IN_NARROW) else []
-    table, names = empty_table(one, metrics, further, "Best cell of each test"), shown_settings(one)
-    for test in (*tests_of(one), *phases_of(one)):
-        cells = [cell for cell in one.cells if cell.test == test]
+    table, names = empty_table(one, metrics, further, BEST_CELLS), shown_settings(one)
+    for _, cells in cells_by_test(one):
         chosen = best_of(cells)
         valid = sum(not cell.verdicts for cell in cells)
         counted = [f"{valid} of {len(cells)}"] if further else []
@@ -144,9 +185,7 @@ def empty_table(one: Results, metrics: Sequence[str], further: Sequence[str], ti
         widest = WIDEST_OPTION if folds else WIDEST_SETTING
         table.add_column(wording.setting_label(name), no_wrap=not folds, max_width=widest)
     for metric in metrics:
-        table.add_column(
-            wording.label_among(metric, one.cells).removesuffix(" latency"), justify="right", no_wrap=True
-        )
+        table.add_column(metric_label(one, metric), justify="right", no_wrap=True)
     if shows_failures(one):
         table.add_column("failed", justify="right", no_wrap=True)
     for name in further:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from leadline.analyse import wording
-from leadline.analyse.promises import Kept, Verdict
+from leadline.analyse.ladder import Rung, Verdict
+from leadline.analyse.promises import STALENESS, Kept
 from leadline.analyse.visibility import WORST_FIRST, CellWindow
 from leadline.store.visibility import Ending, Visibility
 
@@ -101,14 +102,42 @@ def promise_sentence(judged: Kept) -> str:
     name = judged.promise.name
     match judged.verdict:
         case Verdict.HELD:
-            bound = wording.percent(judged.upper_bound or 0)
-            return f"{name}: held (n {judged.decided}; fewer than {bound} of changes break it, with 95 % confidence)"
+            return f"{name}: held ({'; '.join(_held(judged))})"
         case Verdict.VIOLATED:
-            return f"{name}: violated in {len(judged.broken)} of {judged.covered} cells: {_some(judged)} (n {judged.decided})"
+            return f"{name}: violated {' and '.join(_violated(judged))}"
         case Verdict.UNDECIDED:
-            return f"{name}: undecided, since {len(judged.undecided)} of its cells said nothing"
+            silent = [
+                (len(judged.undecided), "of its cells"),
+                (len(judged.undecided_rungs), "of its guarantees"),
+            ]
+            return f"{name}: undecided, since {wording.listed(f'{n} {what}' for n, what in silent if n)} said nothing"
         case Verdict.NOT_EXERCISED:
-            return f"{name}: not exercised, since no cell that was run is about it"
+            return f"{name}: not exercised, since nothing that was run is about it"
+
+
+def _held(judged: Kept) -> Iterator[str]:
+    if judged.decided:
+        bound = wording.percent(judged.upper_bound or 0)
+        yield f"n {judged.decided}; fewer than {bound} of changes break it, with 95 % confidence"
+    if judged.checked:
+        yield f"{judged.checked:,} checks in histories"
+
+
+def _violated(judged: Kept) -> Iterator[str]:
+    if judged.broken:
+        yield f"in {len(judged.broken)} of {judged.covered} cells: {_some(judged)} (n {judged.decided})"
+    if judged.broken_rungs:
+        rungs = [
+            f"{rung.guarantee.replace('_', ' ')} of {rung.kind.replace('_', ' ')} ({_amount(rung)})"
+            for rung in judged.broken_rungs
+        ]
+        yield f"by histories: {wording.listed(rungs)}"
+
+
+def _amount(rung: Rung) -> str:
+    if rung.guarantee == STALENESS:
+        return f"{'' if rung.least_delay_exact else 'at least '}{wording.latency(rung.least_delay_ns or 0)}"
+    return f"{rung.violating:,} of {rung.checked:,}"
 
 
 def _some(judged: Kept) -> str:

@@ -70,11 +70,14 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "nic_transmit_bytes_per_second": ("NIC transmit", "bandwidth"),
     "nic_share": ("bytes at the clients' NICs for each byte moved", "count"),
     "tcp_retransmitted_segments_per_second": ("TCP segments sent again", "events"),
+    "retransmitted_segments": ("TCP segments sent again, a repeat", "count"),
 }
 """Resource key of a cell -> label and scale, in the order of the columns."""
 
 
 ALWAYS_NAMED = ("block_size", "iodepth", "numjobs")
+IN_TEST = ("rw", "test")
+"""What the name of the test says already."""
 
 
 def scale_of(metric: str) -> str:
@@ -149,5 +152,7 @@ def naming_settings(cells: Sequence[CellResult]) -> list[str]:
     for name in dict.fromkeys(name for cell in cells for name in cell.cell):
         values[name] = {cell.cell.get(name) for cell in cells}
     return [
-        name for name, taken in values.items() if name != "rw" and (len(taken) > 1 or name in ALWAYS_NAMED)
+        name
+        for name, taken in values.items()
+        if name not in IN_TEST and (len(taken) > 1 or name in ALWAYS_NAMED)
     ]

@@ -26,6 +26,7 @@ from leadline.run.gathering import gather, together
 from leadline.run.grounds import Ground, Grounds
 from leadline.run.observe.caches import drop_caches
 from leadline.run.observe.counters import CounterSampler
+from leadline.run.observe.group_clock import GroupClock
 from leadline.run.phases import with_requests_named
 from leadline.run.places import files_present, note_written, places_for
 from leadline.run.seams import Completed, Engine, Invocation, Now, Outcome, Place
@@ -60,6 +61,14 @@ def _nobody() -> None:
     """Nothing runs."""
 
 
+Foretell = Callable[[Step, Sequence[StepRecord]], Mapping[str, str]]
+"""A prediction's step and all records so far -> its documents; raises UserError where nothing can be foretold."""
+
+
+def _nobody_foretells(step: Step, done: Sequence[StepRecord]) -> Mapping[str, str]:
+    raise UserError("there is nobody here to foretell anything; run the campaign with `leadline run`")
+
+
 def _give_up() -> None:
     """In the midst of bringing a site up, which undoes what it has made."""
     raise Interrupted
@@ -90,6 +99,8 @@ class Conductor:
     watcher: Watcher
     stop: Stop
     job_file: Path | None = None
+    foretell: Foretell = _nobody_foretells
+    """Comes from above: what it needs of the analysis, nothing in run/ may know."""
     _done: list[StepRecord] = field(default_factory=list)
     _standing: ExitStack = field(default_factory=ExitStack)
     _ground: Ground | None = None
@@ -148,11 +159,25 @@ class Conductor:
             raise Interrupted
         self.watcher.step_started(step, self.planner.remaining(self._done))
         try:
+            if step.kind is StepKind.PREDICTION:
+                return self._predicted(step), {}
             return self._perform_on(step, self._ground_of(step))
         except UserError as error:
             return _failed(step, str(error)), {}
         except OSError as error:
             return _failed(step, f"{error.strerror} ({error.filename})"), {}
+
+    def _predicted(self, step: Step) -> StepRecord:
+        """From what was measured so far: nothing of what it foretells."""
+        started_unix_ns, began = time.time_ns(), time.monotonic_ns()
+        documents = self.foretell(step, self._done)
+        return replace(
+            _reused(step),
+            facts={},
+            documents=documents,
+            started_unix_ns=started_unix_ns,
+            wall_ns=time.monotonic_ns() - began,
+        )
 
     def _ground_of(self, step: Step) -> Ground:
         if self._refused is not None and self._refused[0] == step.site:
@@ -196,7 +221,12 @@ class Conductor:
                 for name, place in zip(clients, places, strict=True)
             }
             started = time.time_ns()
-            with CounterSampler(ground.devices, ground.interfaces, namespaces=ground.namespaces) as sampler:
+            with CounterSampler(
+                ground.devices,
+                ground.interfaces,
+                namespaces=ground.namespaces,
+                groups=GroupClock(ground.groups),
+            ) as sampler:
                 completed = ground.crew.run(
                     invocations, sampler.watch_engine, lambda line: self._tell(step, engine, line)
                 )
@@ -317,6 +347,7 @@ def _record(
         throughput=outcome.throughput,
         warnings=outcome.warnings,
         facts=facts,
+        documents=outcome.documents,
     )
 
 

@@ -18,7 +18,7 @@ from leadline.store.records import Direction, JobUse, Measurement
 from leadline.store.series import Series
 
 OPERATIONS = "1/s"
-SUMMED_FACTS = ("dataset_bytes", "expected_bytes")
+SUMMED_FACTS = ("dataset_bytes", "expected_bytes", "retransmitted_segments")
 CONSEQUENCES = (NOT_LET_GO, LEFT_ALONE, "another host refused the step")
 
 
@@ -35,6 +35,9 @@ def gather(
         reason=_reason(outcomes, completed),
         raw={f"{name}.{file}": raw for name, each in outcomes.items() for file, raw in each.raw.items()},
         facts=_facts(outcomes) | _clients(completed, offsets_ns, machines),
+        documents={
+            kind: text for each in reversed([*outcomes.values()]) for kind, text in each.documents.items()
+        },
     )
 
 

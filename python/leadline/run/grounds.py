@@ -40,6 +40,10 @@ class Ground:
     interfaces: Sequence[str] = ()
     namespaces: NamespaceReader | None = None
     """Counters of hosts in network namespaces of their own."""
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Control groups of servers and of what mounts for clients, whose processor time is counted."""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """At which clients reach each other, by name."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What it is made of, for the environment record."""
     step_facts: Mapping[str, Any] = field(default_factory=dict)

@@ -11,7 +11,8 @@ from leadline.plan.steps import Layout
 OWN_PREFIX = "leadline-"
 """Every folder that leadline makes in a work directory begins with it; nothing else is ever removed."""
 
-TREE = "metadata-"
+TREE, CONSISTENCY = "metadata-", "consistency-"
+"""Folders of steps that make and remove their own files, by what the steps are about."""
 
 BLOCK_BYTES = 512
 """st_blocks counts in 512 bytes, whatever the filesystem's own block (stat(2))."""
@@ -22,12 +23,12 @@ def data_folder(directory: Path, layout: Layout | None) -> Path:
     return _own_folder(directory, layout.key if layout else "scratch")
 
 
-def tree_folder(directory: Path, number: int) -> Path:
+def tree_folder(directory: Path, number: int, kind: str = TREE) -> Path:
     """An empty folder for a step that makes and removes its own files; what earlier ones have left goes. Raises as `data_folder`."""
-    for left in directory.glob(f"{OWN_PREFIX}{TREE}*"):
+    for left in directory.glob(f"{OWN_PREFIX}{kind}*"):
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
-    return _own_folder(directory, f"{TREE}{number}")
+    return _own_folder(directory, f"{kind}{number}")
 
 
 def _own_folder(directory: Path, name: str) -> Path:

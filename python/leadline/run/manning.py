@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from leadline.run.engines.fio_capabilities import installed_fio
 from leadline.run.hosts.check_host import check_host
 from leadline.run.hosts.local import LocalHost
 from leadline.run.hosts.ssh import SshHost
+from leadline.run.needs import FOR_DATA, Needs, check_cache_drops
+from leadline.run.observe.caches import DROP_CACHES
 from leadline.run.seams import Client, Crew, Target
 from leadline.run.targets.mounted_on_hosts import MountedOnHosts, Onlooker
 from leadline.spec.campaign import Hosts
@@ -34,26 +37,48 @@ class Manned:
     crew: Crew
     target: Target
     facts: Mapping[str, Any] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextmanager
-def manned(hosts: Hosts, directory: Path, target: Target, filesystem: str, clients: int) -> Iterator[Manned]:
-    """The clients of a directory that all hosts see under its path; raises UserError when one of them cannot work."""
+def manned(
+    hosts: Hosts,
+    directory: Path,
+    target: Target,
+    filesystem: str,
+    clients: int,
+    needs: Needs = FOR_DATA,
+    mounts: Sequence[Path] = (),
+) -> Iterator[Manned]:
+    """The clients of a directory that all hosts see under its path, or one for each of its `mounts` on this machine; raises UserError
+    when one of them cannot work.
+
+    They are asked for what the steps need, and for nothing else.
+    """
     if hosts.kind == "ssh":
-        with _by_ssh(hosts, directory, target, filesystem) as several:
+        with _by_ssh(hosts, directory, target, filesystem, needs) as several:
             yield several
     elif hosts.kind == "mpi":
         yield _by_mpi(hosts, directory, target, clients)
+    elif mounts:
+        own = tuple(
+            Client(f"client{number}", LocalHost(), path)
+            for number, path in enumerate((directory, *mounts), 1)
+        )
+        yield Manned(own, Together(own), target)
     else:
         client = Client("local", LocalHost(), directory)
         yield Manned((client,), Alone(client), target)
 
 
 @contextmanager
-def _by_ssh(hosts: Hosts, directory: Path, target: Target, filesystem: str) -> Iterator[Manned]:
+def _by_ssh(hosts: Hosts, directory: Path, target: Target, filesystem: str, needs: Needs) -> Iterator[Manned]:
     reached = [SshHost(name) for name in hosts.names]
     try:
-        checked = [check_host(host, installed_fio().version) for host in reached]
+        version = installed_fio().version if needs.fio else ""
+        checked = [check_host(host, version) for host in reached]
+        for host in reached:
+            check_cache_drops(needs, host.name, partial(_may_write, host))
         clients = tuple(Client(host.name, host, directory, machine=host.name) for host in reached)
         onlookers = [Onlooker(host.name, host.ask, directory) for host in reached]
         addresses = {host.name: host.address() for host in reached}
@@ -61,10 +86,14 @@ def _by_ssh(hosts: Hosts, directory: Path, target: Target, filesystem: str) -> I
         if warnings := [line for each in checked for line in each.warnings]:
             facts["host_warnings"] = warnings
         crew = crew_of(clients, hosts, addresses)
-        yield Manned(clients, crew, MountedOnHosts(target, onlookers, filesystem), facts)
+        yield Manned(clients, crew, MountedOnHosts(target, onlookers, filesystem), facts, addresses)
     finally:
         for host in reached:
             host.close()
+
+
+def _may_write(host: SshHost) -> bool:
+    return host.ask(("sh", "-c", f"test -w {DROP_CACHES} && echo yes || echo no")).strip() == "yes"
 
 
 def _by_mpi(hosts: Hosts, directory: Path, target: Target, clients: int) -> Manned:

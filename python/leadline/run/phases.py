@@ -1,7 +1,8 @@
 """Phases of a step on metadata, beside its measurements: what each was, when, and what the filesystem was asked meanwhile.
 
 A phase is the JSON-ready table that engines/metadata.py makes of it: operation, planned, start_ns (since the first phase),
-first_done_ns and first_done_operations, last_done_ns (since its own start), and requests where somebody counts them.
+first_done_ns and first_done_operations, last_done_ns (since its own start), user_ns and system_ns (processor time of all ranks),
+and requests where somebody counts them.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def _merged(same: Sequence[Phase]) -> dict[str, Any]:
         "first_done_ns": min(done, default=None),
         "first_done_operations": working[0]["first_done_operations"] if len(working) == 1 else None,
         "last_done_ns": max(phase["last_done_ns"] for phase in same),
+        "user_ns": sum(phase["user_ns"] for phase in same),
+        "system_ns": sum(phase["system_ns"] for phase in same),
     }
     if all("requests" in phase for phase in same):
         requests: Counter[str] = Counter()

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from leadline.errors import UserError
+from leadline.plan.consistency import mounts_needed
 from leadline.plan.steps import Layout, Step
 from leadline.run.grounds import Ground
 from leadline.run.layouts import (
+    CONSISTENCY,
     client_folder,
     data_folder,
     layout_present,
@@ -41,11 +43,19 @@ def note_written(step: Step, ground: Ground, outcomes: Iterable[Outcome]) -> Non
 
 def places_for(step: Step, ground: Ground) -> list[Place]:
     """One a client that takes part, first things removed and made; raises UserError when the step cannot be performed here."""
+    if step.files == "mounts":
+        _check_mounted(ground)
+        return [_mounts_place(step, ground)]
     clients = _taking_part(step, ground)
     layout = step.layout
     if step.files == "tree":
         _check_mounted(ground)
         return _tree_places(step, clients, ground)
+    if step.files == "judged":
+        _check_mounted(ground)
+        return _judged_places(clients, ground)
+    if step.files == "pair":
+        return _pair_places(clients, ground)
     if step.files in ("none", "own") or layout is None or layout.ioengine:
         return [_scratch_place(client, ground) for client in clients]
     _check_mounted(ground)
@@ -70,6 +80,37 @@ def _tree_places(step: Step, clients: Sequence[Client], ground: Ground) -> list[
     name = tree_folder(ground.directory, step.ordinal).name
     return [
         Place(client.directory / name, client.name, ground.accesses, name, number, _counting(client))
+        for number, client in enumerate(clients)
+    ]
+
+
+def _mounts_place(step: Step, ground: Ground) -> Place:
+    """One folder for all, of this step alone, and one command that works in it through the mounts of all."""
+    wanted = max(mounts_needed(step.cell), 1)
+    if wanted > len(ground.clients):
+        raise UserError(
+            f"{ground.name} has {_clients(len(ground.clients))} where {wanted} are needed, the witness included, so nobody could be late; "
+            "take a target whose clients have mounts of their own (leadline lab list), or set control = true"
+        )
+    name = tree_folder(ground.directory, step.ordinal, CONSISTENCY).name
+    clients = ground.clients[:wanted]
+    return Place(clients[0].directory / name, clients[0].name, ground.accesses, name, clients=clients)
+
+
+def _judged_places(clients: Sequence[Client], ground: Ground) -> list[Place]:
+    """One folder for all, which each sees through its own mount."""
+    name = data_folder(ground.directory, None).name
+    return [
+        Place(client.directory / name, client.name, ground.accesses, name, number)
+        for number, client in enumerate(clients)
+    ]
+
+
+def _pair_places(clients: Sequence[Client], ground: Ground) -> list[Place]:
+    """No files: each needs to know at which address the others are."""
+    addresses = tuple(address for each in clients if (address := ground.addresses.get(each.name)))
+    return [
+        Place(client.directory, client.name, number=number, addresses=addresses)
         for number, client in enumerate(clients)
     ]
 

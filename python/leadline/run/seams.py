@@ -78,6 +78,10 @@ class Place:
     """Of the client, among those that take part."""
     counting: Mapping[str, Any] = field(default_factory=dict)
     """Where the filesystem counts the requests that reach it, as fields of the metadata engine's step; empty where nobody counts."""
+    addresses: tuple[str, ...] = ()
+    """Of all clients that take part, by number, where they are on a network and talk to each other."""
+    clients: tuple[Client, ...] = ()
+    """Of a step that one command performs through the mounts of several clients: all of them, this one first."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,8 @@ class Outcome:
     raw: Mapping[str, bytes] = field(default_factory=dict)
     """Its output as it was, by name, to be kept."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """What it came to, where that is no rate: a document by its kind ("posix"), as the analysis reads it."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +210,8 @@ class Client:
     """The network namespace it lives in, for its own counters; None for hosts of their own."""
     machine: str = "local"
     """Whose processors it uses: namespaces of one machine share them."""
+    groups: tuple[str, ...] = ()
+    """Control groups that hold it."""
 
 
 class Crew(Protocol):

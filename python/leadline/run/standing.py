@@ -6,7 +6,7 @@ that was killed finds its own leavings by its folder's name, takes them down and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from leadline.errors import UserError
+from leadline.plan.consistency import mounts_needed
 from leadline.plan.sites import Site
+from leadline.plan.steps import Step
 from leadline.run.crews.alone import Alone
 from leadline.run.grounds import Ground
 from leadline.run.hosts.local import LocalHost
@@ -23,12 +25,13 @@ from leadline.run.hosts.supervised import SupervisedHost
 from leadline.run.lab.laboratory import Wishes
 from leadline.run.lab.lifecycle import clear_leavings, standing
 from leadline.run.lab.network import SUBNET
-from leadline.run.lab.parts import counted_namespaces, devices_of
+from leadline.run.lab.parts import counted_namespaces, devices_of, processor_groups
 from leadline.run.lab.registry import lab_target
 from leadline.run.lab.state import Ready, Seat, lab_state
 from leadline.run.lab.target_caches import clear_target_caches
 from leadline.run.lab.tools import in_groups
 from leadline.run.manning import crew_of, manned
+from leadline.run.needs import FOR_DATA, Needs
 from leadline.run.observe.block_devices import disk_names_under
 from leadline.run.observe.filesystem import describe_filesystem
 from leadline.run.observe.machine import Machine
@@ -64,6 +67,8 @@ class Standing:
     """Of a user's job file: fio names files after them."""
     named: frozenset[str] = frozenset()
     """Files that a user's job file names."""
+    needs: Needs = FOR_DATA
+    """What the steps ask of hosts."""
     machine: Machine = field(default_factory=Machine)
 
     @contextmanager
@@ -94,9 +99,12 @@ class Standing:
     def _directory(self, site: Site) -> Iterator[Ground]:
         directory = check_directory(Path(site.directory) if site.directory else self.directory)
         safeguards = self._safeguards(directory, site, site.filesystem)
-        with manned(self.hosts, directory, safeguards, site.filesystem, site.clients) as there:
+        mounts = [check_directory(Path(path)) for path in site.mounts]
+        with manned(
+            self.hosts, directory, safeguards, site.filesystem, site.clients, self.needs, mounts
+        ) as there:
             ground = self._ground(site, directory, there.clients, there.target)
-            yield replace(ground, crew=there.crew, facts=there.facts)
+            yield replace(ground, crew=there.crew, facts=there.facts, addresses=there.addresses)
 
     @contextmanager
     def _in_the_lab(self, site: Site) -> Iterator[Ground]:
@@ -133,8 +141,10 @@ class Standing:
                 else Alone(clients[0]),
                 mounted=mounted,
                 accesses=ready.accesses,
+                addresses=_addresses(ready),
                 devices=list(dict.fromkeys([*ground.devices, *disks])),
                 namespaces=reader if ready.hosts else None,
+                groups=processor_groups(lab_state(site.target), ready) if ready.hosts else {},
                 facts={"name": site.target, **ready.facts},
                 step_facts={
                     **ground.step_facts,
@@ -186,13 +196,24 @@ def _client(number: int, seat: Seat, directory: Path) -> Client:
     name = f"client{number}"
     where = directory if "://" in seat.directory else Path(seat.directory)
     if seat.namespace:
-        return Client(name, NamespaceHost(name, seat.namespace, seat.groups), where, seat.namespace)
-    return Client(name, SupervisedHost(name, partial(in_groups, seat.groups)), where)
+        host = NamespaceHost(name, seat.namespace, seat.groups)
+        return Client(name, host, where, seat.namespace, groups=seat.groups)
+    return Client(name, SupervisedHost(name, partial(in_groups, seat.groups)), where, groups=seat.groups)
 
 
 def _addresses(ready: Ready) -> dict[str, str]:
     """Of the clients, on the lab's network."""
     return {name: f"{SUBNET}.{number}" for name, number in ready.hosts.items()}
+
+
+def check_mounts(steps: Sequence[Step], directory: Path, site: Site) -> None:
+    """Raises UserError when a step needs more mounts of a directory than are given: one client alone is late for nobody."""
+    wanted = max((mounts_needed(step.cell) for step in steps if step.files == "mounts"), default=0)
+    if wanted > 1 + len(site.mounts):
+        raise UserError(
+            f"{directory} has {1 + len(site.mounts)} of the {wanted} mounts that clients of consistency need, the witness included; list "
+            "the same directory on further mounts in [target] mounts, or set control = true to see one mount twice"
+        )
 
 
 def check_stated(directory: Path, site: Site) -> None:

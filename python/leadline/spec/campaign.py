@@ -21,7 +21,12 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from leadline.errors import did_you_mean
+from leadline.spec.campaign_cluster import Clusters
+from leadline.spec.consistency import ConsistencyExperiment
 from leadline.spec.metadata import MetadataExperiment
+from leadline.spec.network import NetworkExperiment
+from leadline.spec.nominal import Nominal
+from leadline.spec.posix import PosixExperiment
 from leadline.spec.units import parse_fraction
 from leadline.spec.values import (
     Axis,
@@ -107,21 +112,57 @@ class Experiment(Strict):
 
 
 def _kind(experiment: Any) -> str:
-    """Which of the two kinds of experiment something is meant as, whatever else may be wrong with it."""
+    """Which kind of experiment something is meant as, whatever else may be wrong with it."""
     engine = experiment.get("engine") if isinstance(experiment, dict) else getattr(experiment, "engine", None)
-    return "metadata" if engine == "metadata" else "data"
+    return str(engine) if str(engine) in OWN_MODELS else "data"
 
 
-AnyExperiment = Experiment | MetadataExperiment
+OWN_MODELS: dict[str, type[Strict]] = {
+    "metadata": MetadataExperiment,
+    "posix": PosixExperiment,
+    "consistency": ConsistencyExperiment,
+    "network": NetworkExperiment,
+}
+"""Of engines whose experiments are not of data."""
+AnyExperiment = Experiment | MetadataExperiment | PosixExperiment | ConsistencyExperiment | NetworkExperiment
 Experiments = Annotated[
-    Annotated[Experiment, Tag("data")] | Annotated[MetadataExperiment, Tag("metadata")], Discriminator(_kind)
+    Annotated[Experiment, Tag("data")]
+    | Annotated[MetadataExperiment, Tag("metadata")]
+    | Annotated[PosixExperiment, Tag("posix")]
+    | Annotated[ConsistencyExperiment, Tag("consistency")]
+    | Annotated[NetworkExperiment, Tag("network")],
+    Discriminator(_kind),
 ]
+
+
+class Conditions(Strict):
+    """What a lab target is held to while it is measured. Each may be an axis; "none" in a list leaves that value free."""
+
+    link: Axis[Free[Bandwidth]] | None = Field(None, description="bandwidth of every host's cable, each way")
+    packet_loss: Axis[Free[Share]] | None = Field(
+        None, description="percent of packets lost on every host's cable, each way"
+    )
+    disk_read_bandwidth: Axis[Free[Bandwidth]] | None = Field(None, description="of every storage disk")
+    disk_write_bandwidth: Axis[Free[Bandwidth]] | None = Field(None, description="of every storage disk")
+    disk_read_iops: Axis[Free[Rate]] | None = Field(None, description="of every storage disk")
+    disk_write_iops: Axis[Free[Rate]] | None = Field(None, description="of every storage disk")
+    client_cores: Axis[Free[Rate]] | None = Field(
+        None, description="processor cores of a client, its mount included"
+    )
+    client_memory: Axis[Free[Size]] | None = Field(
+        None, description="memory of a client, its page cache included"
+    )
+    server_cores: Axis[Free[Rate]] | None = Field(None, description="processor cores of all servers together")
 
 
 class Target(Strict):
     """Where the files lie: a directory, or a target of the lab; `options` and `storage_nodes` may be axes."""
 
     directory: str | None = Field(None, description="a directory to measure: empty, or leadline's own")
+    mounts: tuple[str, ...] = Field(
+        (),
+        description="the same directory on further mounts of this machine, one a client; the first client works in `directory`",
+    )
     name: str | None = Field(
         None, description="a target of the lab, brought up before and taken down after (leadline lab list)"
     )
@@ -148,6 +189,9 @@ class Target(Strict):
     direct: Axis[Flag] | None = Field(
         None, description="in place of the experiments' direct, on this target alone"
     )
+    conditions: Conditions | None = Field(
+        None, description="what this target alone is held to, in place of [conditions]"
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> Target:
@@ -156,6 +200,10 @@ class Target(Strict):
             raise ValueError(
                 f"has `{key}`, which only a target of the lab takes; mount the directory as you want it"
             )
+        if self.name is None and self.conditions is not None:
+            raise ValueError("has `conditions`, which only a target of the lab can be held to; take them out")
+        if self.mounts and self.directory is None:
+            raise ValueError("has `mounts` without `directory`; name the first mount's directory there")
         if self.name is not None and self.directory is not None:
             raise ValueError("has both `name` and `directory`; measure a target of the lab or a directory")
         if self.name is not None and self.filesystem is not None:
@@ -192,33 +240,18 @@ class _TargetForms:
 Targets = Annotated[tuple[Target, ...], Field(min_length=1), BeforeValidator(_as_targets), _TargetForms()]
 
 
-class Conditions(Strict):
-    """What a lab target is held to while it is measured. Each may be an axis; "none" in a list leaves that value free."""
-
-    link: Axis[Free[Bandwidth]] | None = Field(None, description="bandwidth of every host's cable, each way")
-    packet_loss: Axis[Free[Share]] | None = Field(
-        None, description="percent of packets lost on every host's cable, each way"
-    )
-    disk_read_bandwidth: Axis[Free[Bandwidth]] | None = Field(None, description="of every storage disk")
-    disk_write_bandwidth: Axis[Free[Bandwidth]] | None = Field(None, description="of every storage disk")
-    disk_read_iops: Axis[Free[Rate]] | None = Field(None, description="of every storage disk")
-    disk_write_iops: Axis[Free[Rate]] | None = Field(None, description="of every storage disk")
-    client_cores: Axis[Free[Rate]] | None = Field(
-        None, description="processor cores of a client, its mount included"
-    )
-    client_memory: Axis[Free[Size]] | None = Field(
-        None, description="memory of a client, its page cache included"
-    )
-
-
 class Hosts(Strict):
     """Where the load comes from, when not from this machine alone or from a lab target's own clients."""
 
-    kind: Literal["lab", "ssh", "mpi"] = Field(
+    kind: Literal["lab", "ssh", "mpi", "pair"] = Field(
         "lab",
-        description="lab: the target's clients; ssh: by OpenSSH with your own configuration; mpi: by mpirun or srun",
+        description="lab: the target's clients; ssh: by OpenSSH with your own configuration; mpi: by mpirun or srun; "
+        "pair: two hosts of any kind, for experiments on the network alone",
     )
-    names: tuple[str, ...] = Field((), description="hosts as ssh or the MPI launcher knows them")
+    names: tuple[str, ...] = Field(
+        (),
+        description="hosts as ssh or the MPI launcher knows them; of a pair also local, or a network namespace",
+    )
     load: Literal["together", "fio server"] = Field(
         "together", description="one fio a host, started together; or fio's own --server and --client"
     )
@@ -234,6 +267,8 @@ class Hosts(Strict):
             raise ValueError(
                 'has `names` beside kind = "lab", whose hosts are made by leadline; set kind = "ssh" or "mpi"'
             )
+        if self.kind == "pair" and len(self.names) != 2:
+            raise ValueError('has kind = "pair", which needs two `names`: who asks and who serves')
         return self
 
 
@@ -265,6 +300,11 @@ class Campaign(Strict):
     conditions: Conditions = Field(default_factory=lambda: Conditions.model_validate({}))
     hosts: Hosts = Field(default_factory=lambda: Hosts.model_validate({}))
     limits: Limits = Limits()
+    nominal: Nominal | None = Field(
+        default=None,
+        description="what the machine should be made of, by its sheets; what is not so is among the doubts",
+    )
+    cluster: Clusters = ()
     experiment: tuple[Experiments, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -281,10 +321,49 @@ class Campaign(Strict):
         return self
 
     @model_validator(mode="after")
+    def _clusters_describe_what_is_there(self) -> Campaign:
+        names = [experiment.name for experiment in self.experiment]
+        titles = [each.title for each in self.target]
+        for cluster in self.cluster:
+            for kind, wanted, known in (
+                ("targets", cluster.targets, titles),
+                ("experiments", cluster.experiments, names),
+                ("processors", (cluster.processors,) if cluster.processors else (), names),
+            ):
+                for each in wanted or ():
+                    if each not in known:
+                        raise ValueError(
+                            f'[cluster] names "{each}" among its {kind}, which is not there{did_you_mean(each, known)}'
+                        )
+        return self
+
+    @model_validator(mode="after")
     def _started_by_who_can(self) -> Campaign:
         for experiment in self.experiment:
             if experiment.engine == "metadata" and self.hosts.load == "fio server":
                 raise ValueError(
                     f'experiment "{experiment.name}" is of metadata, which fio\'s server cannot run; set [hosts] load = "together"'
+                )
+            if experiment.engine == "consistency" and self.hosts.kind != "lab":
+                raise ValueError(
+                    f'experiment "{experiment.name}" is on consistency, whose clients are mounts of this machine and not [hosts] kind = '
+                    f'"{self.hosts.kind}"; take one of them out'
+                )
+            if experiment.engine == "posix" and self.hosts.kind != "lab":
+                raise ValueError(
+                    f'experiment "{experiment.name}" tests POSIX, which runs on this machine and not by [hosts] kind = '
+                    f'"{self.hosts.kind}"; run `leadline posix` on such a host, or take one of them out'
+                )
+            if experiment.engine != "network" and self.hosts.kind == "pair":
+                raise ValueError(
+                    f'experiment "{experiment.name}" needs files, which [hosts] kind = "pair" has none of; set engine = "network"'
+                )
+            if experiment.engine == "network" and (
+                self.hosts.kind == "mpi" or self.hosts.load == "fio server"
+            ):
+                raise ValueError(
+                    f'experiment "{experiment.name}" is on the network, which neither mpi nor fio\'s server carries; '
+                    'set [hosts] kind = "ssh" '
+                    'or "pair" and load = "together"'
                 )
         return self

@@ -12,18 +12,24 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from leadline.errors import UserError, did_you_mean
-from leadline.spec.campaign import Campaign, Conditions, Experiment, Hosts, Limits, Target
-from leadline.spec.metadata import MetadataExperiment
+from leadline.spec.campaign import (
+    OWN_MODELS,
+    Campaign,
+    Conditions,
+    Experiment,
+    Hosts,
+    Limits,
+    Target,
+)
+from leadline.spec.load_cluster import cluster_sentence
+from leadline.spec.nominal import Nominal
 
 _KEYS: Mapping[str, Iterable[str]] = {
     "data": Experiment.model_fields,
-    "metadata": MetadataExperiment.model_fields,
+    **{engine: model.model_fields for engine, model in OWN_MODELS.items()},
 }
-"""What an experiment of either kind may hold."""
-_ANY_KEYS = [
-    *Experiment.model_fields,
-    *(key for key in MetadataExperiment.model_fields if key not in Experiment.model_fields),
-]
+"""What an experiment of each kind may hold."""
+_ANY_KEYS = list(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
 _TABLES: Mapping[str, Iterable[str]] = {
     "": [*Campaign.model_fields, "defaults"],
     "experiment": Experiment.model_fields,
@@ -32,6 +38,7 @@ _TABLES: Mapping[str, Iterable[str]] = {
     "conditions": Conditions.model_fields,
     "hosts": Hosts.model_fields,
     "limits": Limits.model_fields,
+    "nominal": Nominal.model_fields,
 }
 
 
@@ -90,10 +97,10 @@ def _is_table(value: Any) -> bool:
 
 
 def _over_defaults(defaults: Mapping[str, Any], experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the defaults, an experiment takes those that its kind knows: one table serves both kinds."""
+    """Of the defaults, an experiment takes those that its kind knows: one table serves all kinds."""
     kind = _kind_of({**defaults, **experiment})
     merged = {key: value for key, value in defaults.items() if key in _KEYS[kind]} | {**experiment}
-    if kind == "metadata":
+    if kind != "data":
         return merged
     if "size" in experiment and "filesize" not in experiment:
         merged.pop("filesize", None)  # they exclude each other: the experiment's own word wins
@@ -104,10 +111,13 @@ def _over_defaults(defaults: Mapping[str, Any], experiment: Mapping[str, Any]) -
 
 
 def _kind_of(experiment: Mapping[str, Any]) -> str:
-    return "metadata" if experiment.get("engine") == "metadata" else "data"
+    engine = str(experiment.get("engine"))
+    return engine if engine in OWN_MODELS else "data"
 
 
 def _sentence(error: ErrorDetails, document: Mapping[str, Any]) -> str:
+    if error["loc"][:1] == ("cluster",) and len(error["loc"]) > 1:
+        return cluster_sentence(error)
     loc, kind = _without_kind(error["loc"])
     location = [part for part in loc if isinstance(part, str)]
     table, key = (location[0], location[1]) if len(location) > 1 else ("", location[-1] if location else "")
@@ -119,7 +129,7 @@ def _sentence(error: ErrorDetails, document: Mapping[str, Any]) -> str:
     if key == "fio" and len(location) > 2:
         return f"`fio.{location[2]}` {place} must be a word, a number, true, false or a list of these"
     if key == "engine" and kind:
-        return f"`engine` {place} must be fio, paced or metadata"
+        return f"`engine` {place} must be {_engines()}"
     message = error["msg"].removeprefix("Value error, ")
     if len(location) <= 1 and table == "" and loc[:1] == ("experiment",):
         return f"{place.removeprefix('in ')} {message}"
@@ -134,12 +144,22 @@ def _without_kind(location: tuple[int | str, ...]) -> tuple[tuple[int | str, ...
 
 
 def _unknown(table: str, key: str, kind: str, place: str) -> str:
-    if kind == "metadata" and key in Experiment.model_fields:
-        return f'"{key}" {place} means nothing to the metadata engine; take it out, or put it into an experiment of fio'
-    if kind == "data" and key in MetadataExperiment.model_fields:
-        return f'"{key}" {place} is of experiments on metadata; set engine = "metadata", or take it out'
+    if kind in OWN_MODELS and key in Experiment.model_fields:
+        return f'"{key}" {place} means nothing to the {kind} engine; take it out, or put it into an experiment of fio'
+    if kind and (engine := _engine_of(key)):
+        return f'"{key}" {place} is of the {engine} engine; set engine = "{engine}", or take it out'
     known = _KEYS[kind] if kind else _TABLES.get(table, ())
     return f'unknown key "{key}" {place}{did_you_mean(key, known)}'
+
+
+def _engines() -> str:
+    *others, last = ("fio", "paced", *OWN_MODELS)
+    return f"{', '.join(others)} or {last}"
+
+
+def _engine_of(key: str) -> str | None:
+    """Whose experiments alone know a key."""
+    return next((engine for engine in OWN_MODELS if key in _KEYS[engine]), None)
 
 
 def _place(location: tuple[int | str, ...], document: Mapping[str, Any]) -> str:

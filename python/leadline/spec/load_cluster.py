@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from leadline.errors import UserError, did_you_mean
+from leadline.spec.campaign_cluster import CampaignCluster
 from leadline.spec.cluster import Cluster, Disk, ErasureCode, Service
 
 _TABLES: Mapping[str, Mapping[str, Any]] = {
@@ -22,6 +23,7 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
     "write_service": Service.model_fields,
 }
 _TOP = ("cluster", "simulation")
+_OF_CAMPAIGN = {**_TABLES, "": CampaignCluster.model_fields}
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,16 @@ def build_cluster(table: Mapping[str, Any], where: str) -> Cluster:
     try:
         return Cluster.model_validate(dict(table))
     except ValidationError as error:
-        raise UserError(f"{where}: {_sentence(error.errors()[0])}") from None
+        raise UserError(f"{where}: {_sentence(error.errors()[0], _TABLES)}") from None
 
 
-def _sentence(error: ErrorDetails) -> str:
+def cluster_sentence(error: ErrorDetails) -> str:
+    """What is wrong with a campaign's `[cluster]`."""
+    within = {**error, "loc": error["loc"][1:]}
+    return _sentence(within, _OF_CAMPAIGN)  # type: ignore[arg-type]
+
+
+def _sentence(error: ErrorDetails, tables: Mapping[str, Mapping[str, Any]]) -> str:
     words = [part for part in error["loc"] if isinstance(part, str)]
     table, key = (words[-2] if len(words) > 1 else ""), (words[-1] if words else "")
     place = f"in [cluster{'.' + '.'.join(words[:-1]) if words[:-1] else ''}]"
@@ -70,7 +78,7 @@ def _sentence(error: ErrorDetails) -> str:
     if not words:
         return f"[cluster] {message}"
     if error["type"] == "extra_forbidden":
-        return f'unknown key "{key}" {place}{did_you_mean(key, _TABLES.get(table, ()))}'
+        return f'unknown key "{key}" {place}{did_you_mean(key, tables.get(table, ()))}'
     if error["type"] == "missing":
         return f"`{key}` is missing {place}"
     return f"`{key}` {place}: {message[:1].lower()}{message[1:]}"

@@ -69,15 +69,20 @@ class Conformance:
         return sum(case.seconds for case in self.cases)
 
 
-def write_conformance(result: Conformance, path: Path) -> None:
-    """Raises UserError when the file cannot be written."""
+def conformance_text(result: Conformance) -> str:
+    """As the file and a stored step hold it."""
     document = {"format": FORMAT, **asdict(result)}
     cases = ",\n".join(
         f"  {json.dumps(_written(case), ensure_ascii=False)}" for case in document.pop("cases")
     )
     head = json.dumps(document, indent=1, ensure_ascii=False).removesuffix("\n}")
+    return f'{head},\n "cases": [\n{cases}\n ]\n}}\n'  # a line a case
+
+
+def write_conformance(result: Conformance, path: Path) -> None:
+    """Raises UserError when the file cannot be written."""
     try:
-        path.write_text(f'{head},\n "cases": [\n{cases}\n ]\n}}\n', encoding="utf-8")  # a line a case
+        path.write_text(conformance_text(result), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
 
@@ -89,15 +94,27 @@ def _written(case: dict[str, Any]) -> dict[str, Any]:
 def read_conformance(path: Path) -> Conformance:
     """Raises UserError for a file that is none of these."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        return conformance_of(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(_foreign(str(path))) from None
+
+
+def conformance_of(text: str, whose: str) -> Conformance:
+    """Raises UserError for a text that is none of these; `whose` it is, for the sentence."""
+    try:
+        document = json.loads(text)
         if document["format"] != FORMAT:
             raise ValueError(document["format"])
         cases = tuple(Case(**{**case, "outcome": Outcome(case["outcome"])}) for case in document["cases"])
         rest = {name: document[name] for name in ("suite", "version", "label", "facts")}
         return Conformance(**rest, cases=cases, notes=tuple(document["notes"]))
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(
-            f'{path} is no result of `leadline posix --json` ("format": "{FORMAT}"); give a file that it wrote'
-        ) from None
+        raise UserError(_foreign(whose)) from None
+
+
+def _foreign(whose: str) -> str:
+    return (
+        f'{whose} is no result of `leadline posix --json` ("format": "{FORMAT}"); give a file that it wrote'
+    )

@@ -22,7 +22,11 @@ LATER_TABLES = {
     "failure": (
         "CREATE TABLE IF NOT EXISTS failure (ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, host TEXT NOT NULL, "
         "job INTEGER NOT NULL, direction TEXT NOT NULL, error TEXT NOT NULL, count INTEGER NOT NULL)"
-    )
+    ),
+    "document": (
+        "CREATE TABLE IF NOT EXISTS document (ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, kind TEXT NOT NULL, "
+        "body BLOB NOT NULL)"
+    ),
 }
 """Tables that runs of format 1 had not from the beginning: an old run that is resumed gets them when they are needed."""
 
@@ -105,7 +109,7 @@ class Database:
     def _assembled(self, row: Row, parts: Mapping[str, Mapping[int, list[Any]]]) -> StepRecord:
         own = {table: groups.get(row[0], []) for table, groups in parts.items()}
         measurements = measurements_of(own["measurement"], own["latency"], own["failure"])
-        return record_of(row, measurements, own["job_use"], own["series"])
+        return record_of(row, measurements, own["job_use"], own["series"], own["document"])
 
     def finished_ordinals(self) -> set[int]:
         """The steps that need not be run again: finished ones and failed ones, which are results too."""

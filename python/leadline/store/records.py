@@ -19,11 +19,13 @@ Sizes are bytes, durations are seconds.
 
 
 class Direction(StrEnum):
-    """What the operations were: the way the data went, or what was done to names (mdtest's phases, in its order)."""
+    """What the operations were: the way the data went (to and from storage, between two hosts), or what was done to names (mdtest's phases, in its order)."""
 
     READ = "read"
     WRITE = "write"
     TRIM = "trim"
+    SEND = "send"
+    RECEIVE = "receive"
     TREE_CREATE = "tree create"
     DIRECTORY_CREATE = "directory create"
     DIRECTORY_STAT = "directory stat"
@@ -34,6 +36,12 @@ class Direction(StrEnum):
     FILE_READ = "file read"
     FILE_REMOVE = "file remove"
     TREE_REMOVE = "tree remove"
+    OBJECT_PUT = "object put"
+    OBJECT_MULTIPART_PUT = "object multipart put"
+    OBJECT_GET = "object get"
+    OBJECT_HEAD = "object head"
+    OBJECT_LIST = "object list"
+    OBJECT_DELETE = "object delete"
 
     @property
     def is_phase(self) -> bool:
@@ -45,8 +53,13 @@ class Direction(StrEnum):
         """Whether it makes or removes trees: always by full paths, one call at a time."""
         return self in (Direction.TREE_CREATE, Direction.TREE_REMOVE)
 
+    @property
+    def is_of_objects(self) -> bool:
+        """Whether it is a request to an object store."""
+        return self.value.startswith("object ")
 
-_OF_DATA = frozenset({Direction.READ, Direction.WRITE, Direction.TRIM})
+
+_OF_DATA = frozenset({Direction.READ, Direction.WRITE, Direction.TRIM, Direction.SEND, Direction.RECEIVE})
 
 
 class Status(StrEnum):
@@ -63,6 +76,7 @@ class StepKind(StrEnum):
     CEILING = "ceiling"  # the generator alone, against fio's null engine
     MEMORY = "memory"  # memory copy bandwidth: the limit of anything served from a cache
     NOISE = "noise"  # one reference cell again and again (A/A): how much this machine differs from itself
+    PREDICTION = "prediction"  # what a model expects of cells to come: reckoned, not measured
     CELL = "cell"  # a measured cell
 
 
@@ -164,4 +178,7 @@ class StepRecord:
     what the step stood on, where a run has several), access (the ioengine that reached it past the mount), site_conditions (by
     setting: link ...), data_over_network (False where the data takes no NIC although the filesystem is one of the network); phases
     (of metadata, in the order in which they ran: operation, planned, start_ns since the first began, first_done_ns and last_done_ns
-    since its own start; requests that reached the filesystem, by name, where they could be counted)."""
+    since its own start; user_ns and system_ns, processor time of all ranks; requests that reached the filesystem, by name, where they
+    could be counted)."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """What it came to, where that is no rate: JSON by its kind ("posix": store/conformance.py)."""

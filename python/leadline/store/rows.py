@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -42,6 +43,8 @@ def rows_of(record: StepRecord) -> Iterator[tuple[str, Row]]:
         yield "series", (ordinal, "throughput", *_series_row(table))
     for table in record.counters:
         yield "series", (ordinal, "counter", *_series_row(table))
+    for kind, text in record.documents.items():
+        yield "document", (ordinal, kind, zlib.compress(text.encode()))
 
 
 def _step_row(record: StepRecord) -> Row:
@@ -122,6 +125,12 @@ def table_of(row: Row) -> tuple[str, SeriesTable]:
     return family, SeriesTable(labels, _labels(units), times_ns, matrix)
 
 
+def document_of(row: Row) -> tuple[str, str]:
+    """Kind and text."""
+    _, kind, body = row
+    return kind, zlib.decompress(body).decode()
+
+
 @lru_cache(maxsize=4096)
 def _labels(text: str) -> tuple[str, ...]:
     """The same counters stand beside every step."""
@@ -133,6 +142,7 @@ def record_of(
     measurements: tuple[Measurement, ...],
     jobs: Iterable[JobUse],
     tables: Iterable[tuple[str, SeriesTable]],
+    documents: Iterable[tuple[str, str]] = (),
 ) -> StepRecord:
     """The record that `rows_of` took apart."""
     (
@@ -159,7 +169,7 @@ def record_of(
         ordinal=ordinal, kind=StepKind(kind), experiment=experiment, cell=json.loads(cell), repeat=repeat, status=Status(status),
         reason=reason, engine=engine, started_unix_ns=started, wall_ns=wall, command=tuple(json.loads(command)), exit_code=exit_code,
         measurements=measurements, jobs=tuple(jobs), throughput=_flat(by_family["throughput"]), counters=tuple(by_family["counter"]),
-        totals=json.loads(totals), warnings=tuple(json.loads(warnings)), facts=json.loads(facts),
+        totals=json.loads(totals), warnings=tuple(json.loads(warnings)), facts=json.loads(facts), documents=dict(documents),
     )  # fmt: skip
 
 
@@ -173,5 +183,6 @@ READERS: dict[str, Callable[[Row], Any]] = {
     "failure": failure_of,
     "job_use": job_use_of,
     "series": table_of,
+    "document": document_of,
 }
 """Table -> what a row of it becomes; all but `step`, which holds them together."""

@@ -32,6 +32,10 @@ CREATE TABLE series (
     ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, family TEXT NOT NULL, names TEXT NOT NULL, units TEXT NOT NULL,
     times_ns BLOB NOT NULL, series_values BLOB NOT NULL
 );
+-- What a step came to, where that is no rate (conformance, consistency): JSON, compressed by zlib. Runs of before have no such table.
+CREATE TABLE document (
+    ordinal INTEGER NOT NULL REFERENCES step ON DELETE CASCADE, kind TEXT NOT NULL, body BLOB NOT NULL
+);
 CREATE INDEX measurement_of_step ON measurement (ordinal);
 CREATE INDEX latency_of_step ON latency (ordinal);
 CREATE INDEX failure_of_step ON failure (ordinal);

@@ -126,27 +126,36 @@ class Visibility:
 def write_visibility(result: Visibility, path: Path) -> None:
     """Raises UserError when the file cannot be written."""
     try:
-        text = json.dumps({"format": FORMAT, **asdict(result)}, indent=1, ensure_ascii=False)
-        path.write_text(text + "\n", encoding="utf-8")
+        path.write_text(visibility_text(result), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def visibility_text(result: Visibility) -> str:
+    """The document itself, for whoever keeps it elsewhere than in a file."""
+    return json.dumps({"format": FORMAT, **asdict(result)}, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_visibility(path: Path) -> Visibility:
     """Raises UserError for a file that is none of these."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if document.pop("format") != FORMAT:
-            raise ValueError(path)
-        document["trials"] = tuple(_trial(each) for each in document["trials"])
-        lists = {name: tuple(document[name]) for name in ("clients", "notes")}
-        return Visibility(**{**document, **lists})
+        return visibility_of(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError(
             f'{path} is no result of `leadline consistency --json` ("format": "{FORMAT}"); give a file that it wrote'
         ) from None
+
+
+def visibility_of(text: str) -> Visibility:
+    """The result that a document holds; raises ValueError, KeyError, TypeError or AttributeError for any other text."""
+    document = json.loads(text)
+    if document.pop("format") != FORMAT:
+        raise ValueError(FORMAT)
+    document["trials"] = tuple(_trial(each) for each in document["trials"])
+    lists = {name: tuple(document[name]) for name in ("clients", "notes")}
+    return Visibility(**{**document, **lists})
 
 
 def _trial(document: Mapping[str, Any]) -> Trial:

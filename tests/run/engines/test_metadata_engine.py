@@ -113,6 +113,8 @@ def test_phases_are_told_with_their_borders(outcome_of: Perform) -> None:
         assert phase["planned"] == 600
         assert 0 < phase["first_done_ns"] <= phase["last_done_ns"]
         assert 300 <= phase["first_done_operations"] <= 600
+        spent_ns = phase["user_ns"] + phase["system_ns"]
+        assert 0 < spent_ns < 10 * phase["last_done_ns"], "of both ranks, in this phase alone"
     json.dumps(phases)
 
 

@@ -61,8 +61,27 @@ def bandwidth_depth(one: Results) -> Depth:
     for test in tests_of(one):
         nominal = layer(f"{test}, nominal limit", nominal_limit(reference, test), "not stated", memory)
         upper = next((upper for upper in (nominal, *reversed(hardware)) if upper.value), None)
-        layers += [nominal, best_layer(one, test, "bandwidth", upper)]
+        foretold = foretold_layers(one, test, upper)
+        best = best_layer(one, test, "bandwidth", foretold[0] if foretold and foretold[0].value else upper)
+        layers += [nominal, *foretold, best]
     return Depth(one.label, "Bandwidth", "bandwidth", tuple(layers))
+
+
+def foretold_layers(one: Results, test: str, above: Layer | None) -> list[Layer]:
+    """What was foretold of the best cell that was foretold and measured."""
+    known = [
+        each
+        for made in one.predictions
+        if made.is_before
+        for each in made.cells
+        if each.actual_iops and each.foretold.cell["rw"] == test
+    ]
+    best = max(known, key=lambda each: each.actual_iops or 0.0, default=None)
+    if best is None or best.actual is None:
+        return []
+    detail = wording.cell_phrase(best.foretold.cell, wording.naming_settings(one.cells))
+    label = f"{test}, predicted"
+    return [layer(label, best.predicted_bytes_per_second, "", above, detail=detail)]
 
 
 def rate_depth(one: Results) -> Depth:

@@ -256,7 +256,7 @@ function drawWhenIdle(figures) {
   later(() => figures.forEach((figure) => figure.begin && figure.begin()), { timeout: 3000 });
 }
 
-const figures = [startMetadata(), startSurfaces(), startThroughput(), startPercentiles()].filter(Boolean);
+const figures = [startMetadata(), startNetwork(), startSurfaces(), startThroughput(), startPercentiles()].filter(Boolean);
 startTheme(figures);
 drawWhenIdle(figures);
 startDownloads();

@@ -60,6 +60,9 @@ class Reply:
     last: Answer
     came: bool
     """Whether the answer that was waited for came."""
+    started_ns: int
+    ended_ns: int
+    """When the round that first gave the last answer began and ended, on the host's CLOCK_MONOTONIC."""
 
     @property
     def doubtful(self) -> bool:
@@ -159,4 +162,5 @@ def _reply(document: dict[str, Any]) -> Reply:
         )
         for each in sightings
     )
-    return Reply(seen, sightings[-1]["answer"], document["came"])
+    last = sightings[-1]
+    return Reply(seen, last["answer"], document["came"], last["start_ns"], last["end_ns"])

@@ -113,6 +113,33 @@ def chosen(which: str, mutations: Sequence[str] = (), probes: Sequence[str] = ()
     return cells
 
 
+def named(words: Sequence[str]) -> tuple[Cell, ...]:
+    """The cells of "default", "all", or of names as results have them: "unlink / stat", "append / append, read"; raises UserError.
+
+    A name that says less stands for all cells of the default set that begin with it, or else of all.
+    """
+    found: dict[Cell, None] = {}
+    for word in words:
+        found |= dict.fromkeys(chosen(word) if word in ("default", "all") else _beginning_with(word))
+    return tuple(found)
+
+
+def _beginning_with(word: str) -> list[Cell]:
+    mutation, _, probe = (part.strip() for part in word.partition(",")[0].partition("/"))
+    chosen("all", [mutation], [probe] if probe else [])  # whose sentence says which word nobody knows
+    for cells in (DEFAULT, full_factorial()):
+        if fitting := [cell for cell in cells if _begins(cell, word)]:
+            return fitting
+    raise UserError(
+        f'there is no cell "{word}"; name a change and a probe ("unlink / stat"), then what the reader had ("unlink / stat, looked")'
+    )
+
+
+def _begins(cell: Cell, word: str) -> bool:
+    name = str(cell)
+    return name == word or name.startswith((f"{word},", f"{word} /"))
+
+
 def _with(cells: Sequence[Cell], mutations: Sequence[str], probes: Sequence[str]) -> Iterator[Cell]:
     for cell in cells:
         if (not mutations or cell.mutation in mutations) and (not probes or cell.probe in probes):

@@ -1,18 +1,17 @@
-"""The grid on a target of the lab: brought up with a client more than writes and reads, which is the witness, and taken down after."""
+"""A target of the lab to be sounded: brought up with a client more than writes and reads, which is the witness, and taken down after."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from leadline.errors import UserError
 from leadline.run.consistency.clients import Station
-from leadline.run.consistency.visibility import Sounding, sound
 from leadline.run.lab.laboratory import Wishes
 from leadline.run.lab.lifecycle import standing
 from leadline.run.lab.registry import lab_target
 from leadline.run.lab.state import Ready
-from leadline.store.visibility import Visibility
 
 SIZE_BYTES = 64 << 20
 """The grid's files are a few KiB each."""
@@ -20,22 +19,18 @@ OWNER = "leadline consistency"
 """Whose leavings are taken down first."""
 
 
-def on_lab_target(
-    name: str,
-    options: Mapping[str, str],
-    clients: int,
-    sounding: Sounding,
-    tell: Callable[[str], None],
-    on_trial: Callable[[int, int], None],
-) -> Visibility:
-    """Up, sounded, down, whatever ends it; raises UserError."""
+@contextmanager
+def with_lab_target(
+    name: str, options: Mapping[str, str], clients: int, tell: Callable[[str], None]
+) -> Iterator[tuple[str, list[Station], Station, dict[str, object]]]:
+    """Up, and down whatever ends it; gives its label, the stations, the witness and the facts. Raises UserError."""
     wishes = Wishes(SIZE_BYTES, clients + 1, options=dict(options))
     with standing(name, lab_target(name), wishes, tell, OWNER) as ready:
         stations = _stations(name, ready, clients + 1)
         label = (
             f"{name} ({', '.join(f'{key}={value}' for key, value in options.items())})" if options else name
         )
-        return sound(label, stations[:-1], stations[-1], sounding, _facts(name, ready), on_trial)
+        yield label, stations[:-1], stations[-1], _facts(name, ready)
 
 
 def _stations(name: str, ready: Ready, wanted: int) -> list[Station]:

@@ -150,6 +150,8 @@ def _fact(phase: Mapping[str, Any], begin_ns: int) -> dict[str, Any]:
         "first_done_ns": first.get("at_ns"),
         "first_done_operations": first.get("operations"),
         "last_done_ns": phase["last_done"]["at_ns"],
+        "user_ns": sum(rank["user_ns"] for rank in phase["ranks"]),
+        "system_ns": sum(rank["system_ns"] for rank in phase["ranks"]),
     }
     return fact | ({"requests": phase["requests"]} if phase.get("requests") is not None else {})
 

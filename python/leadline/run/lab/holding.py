@@ -21,7 +21,7 @@ from leadline.run.lab.conditions import (
     shape_link,
     throttle,
 )
-from leadline.run.lab.control_groups import adopt, members
+from leadline.run.lab.control_groups import adopt, controller_place, members
 from leadline.run.lab.laboratory import Laboratory, LabTarget, Wishes
 from leadline.run.lab.mounts import Mount
 from leadline.run.lab.namespaces import Wiring
@@ -35,6 +35,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "network": ("link", "packet_loss"),
     "disk": ("disk_read_bandwidth", "disk_write_bandwidth", "disk_read_iops", "disk_write_iops"),
     "client": ("client_cores", "client_memory"),
+    "server": ("server_cores",),
 }
 """What a condition takes hold of; `cannot` of a target has these keys."""
 
@@ -44,6 +45,8 @@ class Prepared:
     """The groups of the clients, the first client's first; none where clients are free."""
 
     groups: tuple[LimitedGroup, ...] = ()
+    servers: LimitedGroup | None = None
+    """Of all servers together; None where they are free."""
 
 
 def check_conditions(name: str, target: LabTarget, conditions: Conditions) -> None:
@@ -67,12 +70,25 @@ def prepare(lab: Laboratory, wishes: Wishes) -> Prepared:
     conditions = wishes.conditions
     if conditions.packet_loss is not None:
         require(LOSS_TOOLS, lab.journal.tools, lab.tell)
+    servers = _group_of_servers(lab, conditions.server_cores)
     if conditions.client_cores is None and conditions.client_memory is None:
-        return Prepared()
+        return Prepared(servers=servers)
     names = [f"{lab.state.prefix}-client{number}-limits" for number in range(1, wishes.clients + 1)]
     return Prepared(
-        tuple(limit(lab.journal, name, conditions.client_cores, conditions.client_memory) for name in names)
+        tuple(limit(lab.journal, name, conditions.client_cores, conditions.client_memory) for name in names),
+        servers,
     )
+
+
+def _group_of_servers(lab: Laboratory, cores: float | None) -> LimitedGroup | None:
+    """Made before them, so that it goes after them; under version 2 a process cannot be in it and on its leash."""
+    if cores is None:
+        return None
+    if controller_place("cpu").version == 2:
+        raise UserError(
+            "server_cores needs control groups of version 1 for processors, which this machine has not; leave it out"
+        )
+    return limit(lab.journal, f"{lab.state.prefix}-servers-limits", cores)
 
 
 def hold(lab: Laboratory, made: Ready, conditions: Conditions, prepared: Prepared) -> Ready:
@@ -80,6 +96,7 @@ def hold(lab: Laboratory, made: Ready, conditions: Conditions, prepared: Prepare
     if not conditions.given():
         return made
     made = _limit_clients(lab, made, prepared)
+    _limit_servers(lab, prepared.servers)
     made = _slow_disks(lab, made, disk_limits(conditions))
     _hold_links(lab, made, conditions)
     return replace(made, facts={**made.facts, "conditions": conditions.given()})
@@ -117,6 +134,21 @@ def _limit_client(lab: Laboratory, seat: Seat, group: LimitedGroup) -> Seat:
     return replace(seat, groups=group.paths)
 
 
+def _limit_servers(lab: Laboratory, group: LimitedGroup | None) -> None:
+    """They move in with all that they have forked, once they serve."""
+    if group is None:
+        return
+    leashes = _leashes_of_servers(lab)
+    if not leashes:
+        raise UserError(f"{lab.state.name} has no servers of its own to hold to server_cores; leave it out")
+    adopt(lambda: [pid for leash in leashes for pid in members(Path(leash))], group.paths)
+
+
+def _leashes_of_servers(lab: Laboratory) -> list[str]:
+    started = [entry.resource for entry in lab.journal.entries() if entry.number in lab.servers.values()]
+    return [path for each in started if isinstance(each, Process) for path in each.groups[:1]]
+
+
 def _leashes(lab: Laboratory, seat: Seat) -> list[str]:
     """Of what works for a client: the process behind its mount, and what was started on its host."""
     host = host_number(seat)
@@ -141,8 +173,7 @@ def _slow_disks(lab: Laboratory, made: Ready, limits: DiskLimits | None) -> Read
         raise UserError(
             f"{lab.state.name} keeps its data in a directory and has no disk of its own to slow down; leave the disk_ settings out"
         )
-    started = [entry.resource for entry in lab.journal.entries() if entry.number in lab.servers.values()]
-    leashes = [path for each in started if isinstance(each, Process) for path in each.groups[:1]]
+    leashes = _leashes_of_servers(lab)
     seats = made.clients or (Seat("", made.directory),)
     homes = leashes or [path for seat in seats for path in seat.groups]
     groups = throttle(lab.journal, f"{lab.state.prefix}-disks", devices, limits, homes)

@@ -13,9 +13,12 @@ from leadline.run.lab.journal import Journal
 from leadline.run.lab.mounts import Mount
 from leadline.run.lab.namespaces import FOLDER
 from leadline.run.lab.network import LabHost, network_of
+from leadline.run.lab.processes import Process
 from leadline.run.lab.state import LabState, Ready, Seat, known_labs, lab_state
 
 Part = TypeVar("Part")
+SERVERS = "servers"
+"""All of them together, as counters name them."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,22 @@ def counted_namespaces(state: LabState, ready: Ready) -> dict[str, str]:
     for name, number in named:
         by_number.setdefault(number, name)
     return {name: str(FOLDER / f"{state.prefix}-h{number}") for number, name in by_number.items()}
+
+
+def processor_groups(state: LabState, ready: Ready) -> dict[str, tuple[str, ...]]:
+    """`servers` and each client -> the leashes of its processes, for counters."""
+    entries = {entry.number: entry.resource for entry in Journal(state.journal).entries()}
+    started = [entries.get(number) for number in ready.servers.values()]
+    servers = tuple(each.groups[0] for each in started if isinstance(each, Process) and each.groups)
+    found = {SERVERS: servers} if servers else {}
+    for place, seat in enumerate(ready.clients, 1):
+        mounts = [each for each in entries.values() if isinstance(each, Mount) and _mounted_for(each, seat)]
+        found[f"client{place}"] = tuple(each.groups[0] for each in mounts if each.groups)
+    return found
+
+
+def _mounted_for(mount: Mount, seat: Seat) -> bool:
+    return "://" not in seat.directory and Path(seat.directory).is_relative_to(mount.point)
 
 
 def devices_of(facts: Mapping[str, Any]) -> list[Path]:

@@ -5,7 +5,8 @@ Names, with the unit in each: `cpu.0.busy_share`, `disk.vda.read_bytes_per_secon
 `tcp.retransmitted_segments_per_second`, `kernel.context_switches_per_second`, `pressure.io.some_share`,
 `engine.busy_cores`. Totals are named as the counter: `disk.vda.read_bytes`, `nic.eth0.receive_bytes`,
 `cpu.0.user_seconds`, `engine.cpu_seconds`. Hosts in network namespaces of their own: `host.client1.nic.v0.receive_bytes`,
-`host.client1.tcp.retransmitted_segments`, over time with `_per_second`. What a kernel does not count is simply not there.
+`host.client1.tcp.retransmitted_segments`, over time with `_per_second`. Groups of processes: `group.servers.busy_cores`, in total
+`group.servers.cpu_seconds`. What a kernel does not count is simply not there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from types import TracebackType
 from leadline.run.observe.counter_ledger import NANOSECONDS, CounterLedger
 from leadline.run.observe.counter_readings import read_counters
 from leadline.run.observe.engine_clock import EngineClock
+from leadline.run.observe.group_clock import GroupClock
 from leadline.run.observe.machine import Machine
 from leadline.run.observe.network_namespaces import NamespaceReader
 from leadline.store.series import Series
@@ -38,11 +40,13 @@ class CounterSampler:
         interval_seconds: float = 1.0,
         root: Path = Path("/"),
         namespaces: NamespaceReader | None = None,
+        groups: GroupClock | None = None,
     ) -> None:
         self._machine = Machine(root)
         self._devices = tuple(devices)
         self._interfaces = tuple(interfaces)
         self._namespaces = namespaces
+        self._groups = groups
         self._engine_pids = tuple(engine_pids or ())
         self._interval_ns = int(interval_seconds * NANOSECONDS)
         self._engine = EngineClock(self._machine)
@@ -105,6 +109,8 @@ class CounterSampler:
             reading = read_counters(self._machine, self._devices, self._interfaces, now_ns)
             if self._namespaces is not None:
                 reading.counters.update(self._namespaces.counters())
+            if self._groups is not None:
+                reading.counters.update(self._groups.counters())
             if self._engine.is_watching:
                 reading.counters["engine.cpu_ticks"] = self._engine.ticks()
             is_sliver = (

@@ -20,6 +20,12 @@ def program_path() -> Path:
     return cache_root() / f"pjdfstest-{suite_version()}" / "bin" / "pjdfstest"
 
 
+def check_installable() -> None:
+    """Raises UserError where the program is neither there nor can be built."""
+    if not program_path().exists() and _cargo() is None:
+        raise _no_cargo(program_path())
+
+
 def installed(tell: Callable[[str], None]) -> Path:
     """The program, built when it is not there yet; raises UserError when it cannot be."""
     path = program_path()
@@ -27,10 +33,7 @@ def installed(tell: Callable[[str], None]) -> Path:
         return path
     cargo = _cargo()
     if cargo is None:
-        raise UserError(
-            f"pjdfstest {suite_version()} has to be built and cargo cannot be found; put Rust 1.85 or newer on the PATH "
-            f"(https://rustup.rs), or the finished program at {path}"
-        )
+        raise _no_cargo(path)
     tell(
         f"building pjdfstest {suite_version()} from crates.io (a minute, only once) into {path.parent.parent}"
     )
@@ -67,6 +70,13 @@ def _cargo() -> str | None:
     """sudo often drops the user's own path."""
     usual = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo") / "bin" / "cargo"
     return shutil.which("cargo") or (str(usual) if usual.exists() else None)
+
+
+def _no_cargo(path: Path) -> UserError:
+    return UserError(
+        f"pjdfstest {suite_version()} has to be built and cargo cannot be found; put Rust 1.85 or newer on the PATH "
+        f"(https://rustup.rs), or the finished program at {path}"
+    )
 
 
 def _complaint(said: str) -> str:

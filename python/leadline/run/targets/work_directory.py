@@ -5,6 +5,8 @@ The marker names every leadline that works here. Only the folders whose names le
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -52,13 +54,11 @@ class WorkDirectory:
     def _claim(self, path: Path) -> None:
         """Marks the directory and holds the marker locked; the kernel frees the lock when we are killed."""
         try:
-            # A link by the marker's name would have us empty what it points at.
-            descriptor = os.open(path / MARKER, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
-            self._marker = os.fdopen(descriptor, "r+", encoding="utf-8")
-            fcntl.flock(self._marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._marker.truncate(0)
-            self._marker.write(json.dumps({"made_by": "leadline", "process": os.getpid()}) + "\n")
-            self._marker.flush()
+            self._marker = _locked(path / MARKER)
+            text = json.dumps({"made_by": "leadline", "process": os.getpid()}) + "\n"
+            writing = os.open(path / MARKER, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
+            with os.fdopen(writing, "w", encoding="utf-8") as marker:
+                marker.write(text)
         except BlockingIOError:
             raise UserError(
                 f"another leadline is working in {path}; wait for it or give another directory"
@@ -85,14 +85,34 @@ class WorkDirectory:
 
     def clean_up(self) -> None:
         """Removes the files and the marker; the directory itself was the user's and stays."""
-        if not is_marked(self._path):  # gone, or something else lies there now
-            return
-        remove_own_folders(self._path)
-        remove_job_files(self._path, self._sections)
-        remove_named_files(self._path, self._file_names)
-        (self._path / MARKER).unlink(missing_ok=True)
-        if self._marker is not None:
-            self._marker.close()
+        if is_marked(self._path):  # else it is gone, or something else lies there now
+            remove_own_folders(self._path)
+            remove_job_files(self._path, self._sections)
+            remove_named_files(self._path, self._file_names)
+            (self._path / MARKER).unlink(missing_ok=True)
+        if self._marker is not None:  # also on a mount that has died: held open, it could not be unmounted
+            with contextlib.suppress(OSError):
+                self._marker.close()
+
+
+def _locked(marker: Path) -> IO[str]:
+    """Open for reading: a file open for writing would keep the mount from being turned read-only, which a conformance suite asks for.
+
+    A link by the marker's name would have us empty what it points at, so it is not followed.
+    """
+    for way in (os.O_RDONLY, os.O_RDWR):
+        held = os.fdopen(os.open(marker, way | os.O_CREAT | os.O_NOFOLLOW, 0o644), encoding="utf-8")
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            held.close()
+            if (
+                way == os.O_RDWR or error.errno != errno.EBADF
+            ):  # flock(2): NFS locks only what is open for writing
+                raise
+        else:
+            break
+    return held
 
 
 def check_directory(path: Path) -> Path:
