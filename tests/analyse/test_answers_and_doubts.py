@@ -71,7 +71,8 @@ def test_the_answers_of_a_small_run_are_these() -> None:
         "used 0.200 of 4 cores.",
         "Where does the difference go? randread at its best (64 KiB, iodepth 64, 1 job, io_uring, "
         "direct): most likely bound by the disk (97 % used). The busiest disk had work 97 % of the time, "
-        "the CPUs were busy 30 % of the time and waited for I/O 10 % and the engine used 0.200 of 4 cores.",
+        "the CPUs were busy 30 % of the time and waited for I/O 10 % and the engine used 0.200 of 4 cores. "
+        "97 % of the time of the busiest disk: disk-bound; twice of it would give at most 2.06 x.",
         "Is it right? Not measured: this run did not verify its data (POSIX conformance: leadline posix; "
         "consistency between clients: leadline consistency).",
         "Best settings Most throughput, write: no point is valid; the best doubtful one is 562 MiB/s "

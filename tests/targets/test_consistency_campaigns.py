@@ -149,7 +149,9 @@ def test_mounts_that_die_meanwhile_fail_the_step_which_keeps_what_was_seen_and_t
             mount = lab_state("juicefs").folder / "client2"
             _until(lambda: any(mount.glob("work/leadline-consistency-*/leadline-visibility-*/*")), 60)
             time.sleep(4)
-            for daemon in _daemons(labs):
+            daemons = _daemons(labs)
+            assert daemons
+            for daemon in daemons:
                 os.kill(daemon, signal.SIGKILL)
             assert running.wait(120) == 0
         finally:
@@ -168,11 +170,11 @@ def _daemons(labs: Path) -> list[int]:
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
             ours = f"LEADLINE_LAB_STATE={labs}".encode() in (entry / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if ours and words[0].endswith(b"juicefs") and b"mount" in words:
+        if ours and words.split(b" ")[0].endswith(b"juicefs") and b" mount " in words:
             found.append(int(entry.name))
     return found
 

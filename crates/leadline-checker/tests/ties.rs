@@ -23,15 +23,16 @@ fn count(report: &Report, kind: Kind, guarantee: Guarantee, anomaly: Anomaly) ->
 
 #[test]
 fn a_name_seen_when_its_removal_ended_is_no_witness_that_it_vanished_later() {
-    for (look_start, anomaly) in [(30, Anomaly::Stale), (31, Anomaly::Vanished)] {
+    let looks = [((30, 45), Anomaly::Stale), ((31, 60), Anomaly::Stale), ((31, 45), Anomaly::Vanished)];
+    for (look, anomaly) in looks {
         let found = of(&[
             entry(0, Action::Create, (0, 10)).giving(1),
             entry(1, Action::Remove, (20, 30)),
             entry(1, Action::Replace, (40, 50)).giving(2),
-            entry(0, Action::Exists, (look_start, 45)).getting(1),
+            entry(0, Action::Exists, look).getting(1),
             entry(0, Action::Exists, (60, 61)).refused(ENOENT),
         ]);
-        assert_eq!(count(&found, Kind::Entry, Guarantee::BoundedStaleness, anomaly), 1, "{look_start}");
+        assert_eq!(count(&found, Kind::Entry, Guarantee::BoundedStaleness, anomaly), 1, "{look:?}");
     }
 }
 
@@ -67,7 +68,7 @@ fn a_look_that_begins_as_an_append_ends_need_not_see_it() {
 #[test]
 fn a_listing_that_touches_what_changed_may_show_either() {
     let directory = |client, action, span| Operation::new(Kind::Directory, 1, client, action, span);
-    for (listed_from, listed_to, stale) in [(10, 30, 0), (11, 30, 0), (11, 29, 1)] {
+    for (listed_from, listed_to, stale) in [(10, 29, 0), (11, 30, 0), (11, 29, 1)] {
         let mut history = History::default();
         history.push(directory(0, Action::Create, (0, 10)).giving(1));
         history.push(directory(0, Action::Remove, (30, 40)).giving(1));
@@ -77,4 +78,16 @@ fn a_listing_that_touches_what_changed_may_show_either() {
         let line = found.line(Kind::Directory, Guarantee::BoundedStaleness).expect("it concerns directories");
         assert_eq!(line.anomalies.values().sum::<u64>(), stale, "{listed_from} {listed_to} {:?}", line);
     }
+}
+
+#[test]
+fn of_ones_own_appends_the_farthest_counts_and_not_the_one_that_ended_last() {
+    let mut history = History::default();
+    history.push(log(0, Action::Append, (0, 10)).giving(1));
+    history.push(log(0, Action::Append, (1, 12)).giving(2));
+    history.push_list(log(0, Action::Read, (20, 21)), &[2]);
+    history.push_list(log(2, Action::Read, (30, 31)).at(Moment::Final), &[2, 1]);
+    let found = report(&history);
+    let missing = count(&found, Kind::AppendLog, Guarantee::ReadYourWrites, Anomaly::OwnWriteMissing);
+    assert_eq!(missing, 1);
 }

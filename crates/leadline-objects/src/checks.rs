@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::run_alone;
 use crate::content::Content;
 use crate::failures::{sentence_of, Failure};
-use crate::names::{is_folder, CHECKS};
+use crate::names::{is_folder, CHECKS, SPECIAL};
 use crate::refuse_unless;
 use crate::store::Store;
 
@@ -28,7 +28,6 @@ const TEXT: &str = "hello";
 const LISTED: usize = 100;
 const LISTED_AT_ONCE: usize = 8;
 const PART_BYTES: usize = 5 << 20; // the least that S3 takes for any part but the last
-const SPECIAL: &str = "测试编码文件{\"name\":\"leadline\"}\u{1f}%uFF081%uFF09.jpg";
 const NOBODY: u32 = 65534;
 const CLOCKS_APART: Duration = Duration::from_secs(30);
 

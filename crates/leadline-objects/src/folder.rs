@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::run_alone;
 use crate::failures::Failure;
-use crate::names::{is_folder, is_own, FOLDER_PREFIX, MARKER};
+use crate::names::{is_folder, is_own, CHECKS, FOLDER_PREFIX, MARKER, SPECIAL};
 use crate::refuse_unless;
 use crate::store::Store;
 
@@ -157,6 +157,7 @@ async fn remove(operator: &Operator, folder: &str) -> opendal::Result<ObjectFold
     let (own, foreign): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_own(&name_of(path)));
     let (markers, load): (Vec<_>, Vec<_>) = own.into_iter().partition(|path| name_of(path) == MARKER);
     delete_all(operator, &load).await?;
+    operator.delete(&format!("{folder}{CHECKS}{SPECIAL}")).await?;
     remove_directories(operator, folder, directories).await;
     delete_all(operator, &markers).await?;
     if foreign.is_empty() {

@@ -6,6 +6,8 @@ pub const MARKER: &str = "leadline-marker";
 pub const LOAD: &str = "load/";
 /// Objects of the functional checks.
 pub const CHECKS: &str = "checks/";
+/// A name that is hard to write. Some servers do not list it as it was given, so it is removed by its name.
+pub const SPECIAL: &str = "测试编码文件{\"name\":\"leadline\"}\u{1f}%uFF081%uFF09.jpg";
 /// Every folder of leadline's begins so.
 pub const FOLDER_PREFIX: &str = "leadline-objbench-";
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from leadline.analyse.bottleneck import disagreement, in_words
+from leadline.analyse.bottleneck import Bound, disagreement, in_words, named_by_counters
 from leadline.analyse.machine import Machine, read_machine
 from leadline.analyse.network_bytes import AMPLIFIED
 from leadline.analyse.participants import HostUse
@@ -61,10 +61,16 @@ def _explain(cell: CellResult, results: Results, machine: Machine) -> str:
     opinion = _opinion(_shares(cell, results, machine))
     further = [
         f"{words[0].upper()}{words[1:]}."
-        for words in (used, in_words(cell, results), disagreement(cell, results))
+        for words in (used, _law(cell, results), disagreement(cell, results))
         if words
     ]
     return f"{cell.test} at its best ({place}): {opinion}. {' '.join(further)}"
+
+
+def _law(cell: CellResult, results: Results) -> str:
+    """What binds, and how much more of it would help; where nothing is used up, the opinion has said so."""
+    named = named_by_counters(cell, results)
+    return in_words(cell, results) if named and named.bound is not Bound.LATENCY else ""
 
 
 def _uses(cell: CellResult, machine: Machine) -> list[str]:

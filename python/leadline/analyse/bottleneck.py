@@ -138,7 +138,7 @@ def _disk(cell: CellResult) -> Iterator[Use]:
     held, busy = cell.resources.get("disk_held_share"), cell.resources.get("disk_utilisation")
     if held is not None:
         yield Use(Bound.DISK, "what the busiest disk is held to", held)
-    elif busy is not None and cell.resources.get("disk_queue_length", 0.0) >= QUEUED:
+    elif busy is not None and cell.resources.get("disk_queue_length", cell.concurrency) >= QUEUED:
         yield Use(Bound.DISK, "the time of the busiest disk", busy)
 
 

@@ -110,7 +110,9 @@ class CellResult:
     disk_read_bytes_per_second, disk_write_bytes_per_second, disk_utilisation, disk_queue_length, dirty_bytes_max,
     memory_available_bytes_min, context_switches_per_second, nic_receive_bytes_per_second,
     nic_transmit_bytes_per_second (of the clients together, where they have NICs of their own), nic_share (bytes at the
-    clients' NICs over bytes of the application), tcp_retransmitted_segments_per_second, retransmitted_segments (of network cells, a repeat), io_pressure_share.
+    clients' NICs over bytes of the application), tcp_retransmitted_segments_per_second,
+    retransmitted_segments (of network cells, a repeat), io_pressure_share; in a lab client_cpu_cores and server_cpu_cores, what each side's
+    processes used, client_cpu_share and server_cpu_share, of what they may use, disk_held_share, of what the fullest disk is held to.
     """
     throughput: tuple[Series, ...] = ()
     """Throughput over time in this direction, one series a repeat."""
