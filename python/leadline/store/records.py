@@ -19,7 +19,8 @@ Sizes are bytes, durations are seconds.
 
 
 class Direction(StrEnum):
-    """What the operations were: the way the data went (to and from storage, between two hosts), or what was done to names (mdtest's phases, in its order)."""
+    """What the operations were: the way the data went (to and from storage, between two hosts), what was done to objects, or what was done
+    to names (mdtest's phases, in its order)."""
 
     READ = "read"
     WRITE = "write"
