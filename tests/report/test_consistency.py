@@ -13,6 +13,7 @@ from rich.console import Console
 
 from leadline.analyse.price import prices
 from leadline.analyse.results import Results
+from leadline.analyse.staleness import staleness
 from leadline.report import as_json, show
 from leadline.report.consistency import consistency_section
 from leadline.report.figures.delay_figure import delay_figure
@@ -20,6 +21,7 @@ from leadline.report.figures.price_figure import price_figure
 from leadline.report.figures.timeline import in_letters, said, timeline, value
 from leadline.report.ladder import rows, stories
 from leadline.report.page import page
+from leadline.store.histories import DelaySample
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from analyse.consistency_samples import consistency_record, late_by, sounded, swept
@@ -75,16 +77,29 @@ def test_what_was_lost_stands_in_the_overview_and_in_the_matrix(section: str) ->
     assert "close-to-open: violated" in section
 
 
-def test_delayed_looks_are_drawn_with_the_time_that_the_cache_keeps(juicefs: Results) -> None:
+def test_delayed_looks_are_drawn_and_the_last_stale_one_is_told(juicefs: Results) -> None:
     (site,) = juicefs.consistency
     for curve in site.staleness:
         figure = delay_figure(curve, site.delays)
+        fresh = curve.samples - curve.stale
+        assert (len(figure.stale_marks), len(figure.fresh_marks)) == (curve.stale, fresh)
+        assert curve.foot is not None and "none from" in figure.sentence
         assert (
-            len(figure.stale_marks) == curve.stale and len(figure.fresh_marks) == curve.samples - curve.stale
-        )
-        assert curve.foot is not None and figure.foot_x is not None
-        assert figure.left < figure.foot_x < figure.right
-        assert "which is the cache's time" in figure.sentence
+            figure.cache_x is None and "the cache keeps" not in figure.sentence
+        )  # nobody knows how old the cache was
+
+
+def test_a_cache_of_known_age_gives_its_time_away_though_the_answers_were_fresh_before() -> None:
+    cache_ns, age_ns = 1_000_000_000, 100_000_000
+    delays = range(0, 1_500_000_000, 10_000_000)
+    samples = [
+        DelaySample("unlink -> stat", delay, delay + age_ns < cache_ns, number, age_ns)
+        for number, delay in enumerate(delays)
+    ]
+    (curve,) = staleness(samples)
+    figure = delay_figure(curve, samples)
+    assert "none from 895 ms" in figure.sentence and "the cache keeps for 995 ms" in figure.sentence
+    assert figure.cache_x == pytest.approx(figure.left + (figure.right - figure.left) * 0.995 / 1.49, abs=0.5)
 
 
 def test_looks_that_were_never_stale_are_a_sentence_and_no_empty_figure() -> None:

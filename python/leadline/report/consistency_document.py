@@ -78,6 +78,7 @@ def _delay(curve: Staleness) -> dict[str, Any]:
         "stale": curve.stale,
         "knee": _timeout(curve.knee),
         "foot": _timeout(curve.foot),
+        "cache_time": _timeout(curve.cache_time),
     }
 
 

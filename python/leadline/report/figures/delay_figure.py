@@ -32,7 +32,8 @@ class DelayFigure:
     fresh_marks: tuple[float, ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    foot_x: float | None
+    cache_x: float | None
+    """Where the cache forgets what it learned right at the change."""
     sentence: str
 
 
@@ -59,7 +60,7 @@ def delay_figure(curve: Staleness, samples: Sequence[DelaySample]) -> DelayFigur
         fresh_marks=tuple(across(each.delay_ns / 1e9) for each in own if not each.stale),
         x_ticks=tuple(Tick(across(at), _time(at)) for at in _round_times(longest)),
         y_ticks=tuple(Tick(down(share), wording.percent(share)) for share in (0, 0.5, 1)),
-        foot_x=across(curve.foot.seconds) if curve.foot else None,
+        cache_x=across(curve.cache_time.seconds) if curve.cache_time else None,
         sentence=sentence(curve),
     )  # fmt: skip
 
@@ -76,15 +77,24 @@ def _time(seconds: float) -> str:
 
 
 def sentence(curve: Staleness) -> str:
-    """ "61 of 120 looks were stale: nearly all until 0.912 s [...], none from 1.02 s [0.98 s, 1.10 s] on: that is the cache's time."."""
+    """What the figure shows, in words.
+
+    "61 of 120 looks were stale: nearly all until 0.912 s [...], none from 1.02 s [0.98 s, 1.10 s] on. Counted from the look that filled
+    it, the cache keeps for 1.00 s [0.97 s, 1.03 s].".
+    """
     told = f"{curve.stale} of {curve.samples} looks were stale"
     is_step = curve.knee is not None and curve.foot is not None and curve.knee.seconds == curve.foot.seconds
     ends = [f"nearly all until {_timeout(curve.knee)}"] if curve.knee and not is_step else []
     if curve.foot:
-        ends.append(f"none from {_timeout(curve.foot)} on, which is the cache's time")
+        ends.append(f"none from {_timeout(curve.foot)} on")
     elif curve.longest_stale_seconds is not None:
         ends.append(f"the last after {_time(curve.longest_stale_seconds)}")
-    return f"{told}{': ' if ends else ''}{', '.join(ends)}."
+    kept = (
+        f" Counted from the look that filled it, the cache keeps for {_timeout(curve.cache_time)}."
+        if curve.cache_time
+        else ""
+    )
+    return f"{told}{': ' if ends else ''}{', '.join(ends)}.{kept}"
 
 
 def _timeout(found: Timeout) -> str:
