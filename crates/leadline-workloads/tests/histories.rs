@@ -12,6 +12,9 @@ use leadline_workloads::histories::{flavour::Flavour, outcome::HistoriesOutcome,
 use leadline_workloads::Workload;
 use serde_json::json;
 
+/// What a whole file holds, unless another size is asked for.
+const BLOCK_BYTES: u64 = 64;
+
 fn step(place: &Path, client: u16, more: serde_json::Value) -> Histories {
     let mut fields = json!({
         "directory": place.join("objects"),
@@ -119,15 +122,28 @@ fn a_place_where_nothing_can_be_made_is_refused() {
     assert!(refusal.0.starts_with("in /proc/self no object of the sort Register can be made"), "{refusal}");
 }
 
+/// Whether an object holds neither nothing nor one block, as only a log does, and only once everything is made and the run is on.
+fn a_log_has_grown(objects: &Path) -> bool {
+    let lengths = fs::read_dir(objects)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|each| each.metadata().map_or(0, |known| known.len()));
+    lengths.into_iter().any(|length| ![0, BLOCK_BYTES].contains(&length))
+}
+
 #[test]
 fn files_that_vanish_under_a_run_are_refusals_and_no_doubts() {
     let place = place();
-    let more = json!({"clients": 1, "flavours": ["session_file", "append_log"], "runtime_ns": 400_000_000});
+    let more = json!({"clients": 1, "flavours": ["session_file", "append_log"], "runtime_ns": 1_000_000_000});
     let running = step(place.path(), 0, more);
+    let objects = place.path().join("objects");
     let outcome = thread::scope(|scope| {
         let running = scope.spawn(|| running.perform().unwrap());
-        thread::sleep(std::time::Duration::from_millis(150));
-        fs::remove_dir_all(place.path().join("objects")).unwrap();
+        while !a_log_has_grown(&objects) {
+            thread::yield_now();
+        }
+        fs::remove_dir_all(&objects).unwrap();
         running.join().unwrap()
     });
     assert_eq!((outcome.doubts, outcome.given_up_workers), (0, 0));
