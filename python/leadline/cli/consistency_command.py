@@ -169,7 +169,8 @@ def command(
 ) -> None:
     """Whether one client sees what another did: at once, how late, never, or lost for good.
 
-    MOUNT_A, MOUNT_B ... are the same directory on different mounts, empty or leadline's own; with --target none is given. One
+    MOUNT_A, MOUNT_B ... are the same directory on different mounts, empty or leadline's own; HOST:DIRECTORY is on a host that ssh
+    reaches. With --target none is given. One
     client changes something; another, whose caches hold the old state, probes until it sees the change. A message orders
     the two, so no clock is trusted. The default set takes about a minute.
     """

@@ -59,13 +59,14 @@ class Files:
 
 
 def on_mounts(mounts: Sequence[Path], witness: Path | None, wanted: Wanted) -> Found:
-    """Those that are there; raises UserError."""
-    from leadline.run.consistency.clients import Station
+    """Those that are there, on this machine or, as HOST:DIRECTORY, on hosts reached by ssh; raises UserError."""
+    from leadline.run.consistency.far import stations_at
 
-    stations = [Station(name, path.absolute()) for name, path in zip(_names(), mounts, strict=False)]
-    fresh = Station("witness", witness.absolute()) if witness else None
+    places = dict(zip(_names(), mounts, strict=False)) | ({"witness": witness} if witness else {})
     label = " and ".join(str(path) for path in mounts)
-    return _sound(label, stations, fresh, {}, wanted)
+    with stations_at(places) as stations:
+        fresh = stations.pop("witness", None)
+        return _sound(label, list(stations.values()), fresh, {}, wanted)
 
 
 def on_target(name: str, options: Sequence[str], clients: int, wanted: Wanted) -> Found:

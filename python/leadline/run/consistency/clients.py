@@ -9,14 +9,17 @@ import select
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leadline.run.consistency.calls import Answer, Call, in_words, stat
 from leadline.run.executable import engine_executable
 from leadline.run.lab.tools import in_groups
 from leadline.store.visibility import Seen
+
+if TYPE_CHECKING:
+    from leadline.run.consistency.far import Far
 
 POLL_EVERY_NS = 1_000_000
 ANSWERS_WITHIN_SECONDS = 20.0
@@ -45,9 +48,23 @@ class Station:
     directory: Path
     namespace: str | None = None
     groups: tuple[str, ...] = ()
+    far: Far | None = None
+    """The other host on which the client runs; None: this one."""
+
+    @property
+    def engine(self) -> str:
+        """Leadline's engine where the client runs."""
+        return self.far.machine.engine if self.far else str(engine_executable())
+
+    @property
+    def where(self) -> str:
+        """As a user would write it."""
+        return f"{self.far.name}:{self.directory}" if self.far else str(self.directory)
 
     def inside(self, argv: Sequence[str]) -> tuple[str, ...]:
         """The command line that runs there."""
+        if self.far:
+            return self.far.argv(argv)
         entered = ("nsenter", f"--net=/run/netns/{self.namespace}", "--", *argv) if self.namespace else argv
         return in_groups(self.groups, tuple(entered))
 
@@ -62,7 +79,8 @@ class Reply:
     """Whether the answer that was waited for came."""
     started_ns: int
     ended_ns: int
-    """When the round that first gave the last answer began and ended, on the host's CLOCK_MONOTONIC."""
+    """When the round that first gave the last answer began and ended, on this host's CLOCK_MONOTONIC, within what is known of another
+    host's clock."""
 
     @property
     def doubtful(self) -> bool:
@@ -81,7 +99,7 @@ class Client:
     _device: str = ""
 
     def __post_init__(self) -> None:
-        argv = (str(engine_executable()), "visibility-client", str(self.station.directory))
+        argv = (self.station.engine, "visibility-client", str(self.station.directory))
         self._process = subprocess.Popen(
             self.station.inside(argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/",
             start_new_session=True,  # Ctrl-C reaches leadline only, which then ends it
@@ -107,7 +125,7 @@ class Client:
         now = self.do([stat("", "device")]).last
         if now != {"value": self._device}:
             said = now.get("failed", "another filesystem lies there now")
-            raise ClientLost(f"the mount of {self.name} at {self.station.directory} is gone ({said})")
+            raise ClientLost(f"the mount of {self.name} at {self.station.where} is gone ({said})")
 
     def close(self) -> None:
         """The process ends with its input; one that hangs in a call is killed, and left behind where even that does not help."""
@@ -131,9 +149,16 @@ class Client:
             self._process.stdin.flush()
         except OSError:
             raise ClientLost(f"the client {self.name} has ended") from None
-        document = json.loads(self._line(at_most_seconds + ANSWERS_WITHIN_SECONDS))
+        line_back = self._line(at_most_seconds + ANSWERS_WITHIN_SECONDS)
+        while self.station.far and not line_back.startswith(b"{"):  # a login shell may say other things first
+            line_back = self._line(at_most_seconds + ANSWERS_WITHIN_SECONDS)
+        document = json.loads(line_back)
         assert document.get("number") == self._number, document  # else the instruction was wrong: our mistake
-        return _reply(document)
+        clock = self.station.far.clock if self.station.far else None
+        reply = _reply(document)
+        if clock is None:
+            return reply
+        return replace(reply, started_ns=clock.here(reply.started_ns), ended_ns=clock.here(reply.ended_ns))
 
     def _line(self, within_seconds: float) -> bytes:
         assert self._process.stdout is not None

@@ -1,7 +1,7 @@
 """How likely an answer is stale so long after a change: one look by one client after each change by another, at a delay drawn before.
 
-Who polls may refresh the cache that is measured, so nobody looks between the change and the one look. The baton orders both, and both
-clients are on one host, whose clock measures the delay between them.
+Who polls may refresh the cache that is measured, so nobody looks between the change and the one look. The baton orders both. The delay
+between them is measured by this host's clock: that of the clients, or what the clocks of their hosts come to here (clocks.py).
 """
 
 from __future__ import annotations
@@ -81,6 +81,12 @@ class Delays:
     undecided: Counter[str] = field(default_factory=Counter)
     """Probes that did not come to an answer, by reason."""
     lost: ClientLost | None = None
+
+    def give_up(self, reason: str) -> None:
+        """Delays between hosts whose clocks cannot be compared are none."""
+        self.undecided[reason] += len(self.samples)
+        self.samples.clear()
+        self.never_true.clear()
 
 
 def planned(probing: Probing, clients: Sequence[str]) -> list[Probe]:
@@ -185,7 +191,9 @@ class Timetable:
         changed = self.clients[probe.writer].do(mutation.change(self._place(probe), probe.cell.writer_sync))
         if "failed" in changed.last:
             return self._undecide(changed)
-        due = changed.ended_ns / 1e9 + probe.delay_seconds  # time.monotonic() is the clients' clock
+        due = (
+            changed.ended_ns / 1e9 + probe.delay_seconds
+        )  # time.monotonic() is the clock that replies come to
         return self._add(self._begun, due, lambda: self.look(probe, filled_ns, changed.ended_ns))
 
     def look(self, probe: Probe, filled_ns: int, changed_ns: int) -> None:

@@ -13,15 +13,18 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from leadline import __version__
 from leadline.errors import UserError
+from leadline.run.consistency.calls import at
 from leadline.run.consistency.clients import Station
+from leadline.run.consistency.clock_report import ClockReport, clocks_of, hosts_in
 from leadline.run.consistency.delays import Delays, Probing, perform, planned
+from leadline.run.consistency.far_load import load_client
 from leadline.run.consistency.lanes import clients_at
 from leadline.run.consistency.load_clients import LoadClient, run_together
 from leadline.run.consistency.mounts import Claim, check_distinct, check_shared, claimed, described
@@ -85,7 +88,7 @@ def sound_histories(
 ) -> Histories:
     """All of it; raises UserError when the mounts are unfit. A client that is lost meanwhile leaves doubts, and is told of in the notes."""
     everybody = [*stations, *([witness] if witness else [])]
-    began = time.monotonic()
+    began, clocks = time.monotonic(), clocks_of(everybody)
     with claimed(everybody) as claim:
         if not asked.control:
             check_distinct(everybody)
@@ -93,16 +96,20 @@ def sound_histories(
         with clients_at(stations) as there:
             check_shared(claim.folder, list(there.values()), asked.patience_seconds)
         probed = _probe(claim, stations, asked, on_progress)
-        load = _work(claim, stations, witness, asked, on_progress)
+        if clocks.doubts:
+            probed.give_up("; ".join(clocks.doubts))
+        load = _work(claim, stations, witness, asked, clocks, on_progress)
     settings = {**_settings(asked), "elapsed_seconds": time.monotonic() - began}
     versions = {"leadline": __version__, "kernel": platform.release(), "host": platform.node()}
     when = {"created_utc": datetime.now(UTC).isoformat(timespec="seconds")}
-    work = {
+    work: dict[str, Any] = {
         "work": load.outcomes,
         "never_true": dict(probed.never_true),
         "undecided_probes": dict(probed.undecided),
     }
-    notes = (*_notes(asked, witness, probed), *load.notes)
+    notes = (*_notes(asked, everybody, witness, probed), *clocks.notes(), *load.notes)
+    if clocks.clocks:
+        work["clocks"] = clocks.facts()
     name = witness.name if witness else ""
     samples = tuple(probed.samples)
     return Histories(
@@ -148,17 +155,21 @@ def _work(
     stations: Sequence[Station],
     witness: Station | None,
     asked: Asked,
+    clocks: ClockReport,
     on_progress: Callable[[str], None],
 ) -> Load:
     if asked.load is None or claim.hangs:
         return Load(NO_REPORT, (), ())
-    (stations[0].directory / claim.folder / OBJECTS).mkdir()
+    with clients_at(stations[:1]) as first:
+        first[stations[0].name].do([at(f"{claim.folder}/{OBJECTS}", "make_directory")])
     on_progress(f"free-running load for {asked.load.seconds:g} s, and {asked.settle_seconds:g} s of rest")
     with _records(asked.keep) as folder:
         clients = _run(claim, stations, asked, asked.load, folder)
         if not claim.hangs:
             clients.append(_look(claim, stations, witness, asked.load, folder))
-        return _judge(clients)
+        clocks.read_again()
+        clocks.put_right(clients)
+        return _judge(clients, clocks)
 
 
 @contextmanager
@@ -187,7 +198,7 @@ def _run(
         for number, station in enumerate(stations):
             step = _step(station, claim, load, number, len(stations))
             step |= {"settle_ns": round(asked.settle_seconds * 1e9), "external_barriers": True}
-            clients.append(LoadClient(station, step, folder))
+            clients.append(load_client(station, step, folder))
             stack.callback(clients[-1].close)
         run_together(clients, load.seconds, asked.settle_seconds)
         claim.hangs |= any(client.hangs for client in clients)
@@ -198,10 +209,10 @@ def _look(
     claim: Claim, stations: Sequence[Station], witness: Station | None, load: FreeRun, folder: Path
 ) -> LoadClient:
     """The final state, through a mount that had looked at nothing; without one, by a new process on the first mount."""
-    at = witness or stations[0]
-    station = Station("witness", at.directory, at.namespace, at.groups)
+    where = witness or stations[0]
+    station = replace(where, name="witness")
     step = {**_step(station, claim, load, len(stations), len(stations)), "witness": True}
-    client = LoadClient(station, step, folder)
+    client = load_client(station, step, folder)
     try:
         client.await_outcome(JUDGED_WITHIN_SECONDS)
     finally:
@@ -224,7 +235,7 @@ def _step(station: Station, claim: Claim, load: FreeRun, client: int, clients: i
     }
 
 
-def _judge(clients: Sequence[LoadClient]) -> Load:
+def _judge(clients: Sequence[LoadClient], clocks: ClockReport) -> Load:
     written = [client for client in clients if client.outcome is not None]
     if not written:
         raise UserError(
@@ -238,7 +249,7 @@ def _judge(clients: Sequence[LoadClient]) -> Load:
     report = json.loads(done.stdout)
     outcomes = tuple(client.outcome for client in written if client.outcome is not None)
     lost = tuple(f"{client.lost}; its part of the history is missing." for client in clients if client.lost)
-    return Load(report, outcomes, (*lost, *report.pop("damages"), *_told(outcomes)))
+    return Load(clocks.judged(report), outcomes, (*lost, *report.pop("damages"), *_told(outcomes)))
 
 
 def _told(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -260,8 +271,13 @@ def _errors(outcome: Mapping[str, Any]) -> str:
     return ", ".join(sorted({each["error"] for each in outcome["failures"] if each["doubt"]}))
 
 
-def _notes(asked: Asked, witness: Station | None, probed: Delays) -> Iterator[str]:
-    yield "All clients are on one machine and share its clock; the way between them is not a real network's."
+def _notes(
+    asked: Asked, everybody: Sequence[Station], witness: Station | None, probed: Delays
+) -> Iterator[str]:
+    if not any(station.far for station in everybody):
+        yield "All clients are on one machine and share its clock; the way between them is not a real network's."
+    else:
+        yield f"The clients are on {hosts_in(everybody)} hosts; all times are on the clock of the machine that led them."
     if asked.control:
         yield "Control: clients that share a mount share its cache, and nothing can be stale there."
     if asked.load is not None and witness is None:

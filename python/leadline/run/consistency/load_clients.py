@@ -15,7 +15,6 @@ from typing import Any
 
 from leadline.errors import UserError
 from leadline.run.consistency.clients import ENDS_WITHIN_SECONDS, Station
-from leadline.run.executable import engine_executable
 
 OBJECTS_WITHIN_SECONDS = 120.0
 """Some hundred small files are made; nobody waits longer for that."""
@@ -41,12 +40,14 @@ class LoadClient:
     _read: bytes = b""
 
     def __post_init__(self) -> None:
-        step = self.folder / f"{self.station.name}.step.json"
+        step = self.folder / self._step_name
         step.write_text(json.dumps({**self.step, "history": str(self.history)}), encoding="utf-8")
-        argv = self.station.inside((str(engine_executable()), "run", str(step)))
+        self._start((self.station.engine, "run", str(step)))
+
+    def _start(self, argv: Sequence[str]) -> None:
         with self._complaints.open("wb") as complaints:
             self._process = subprocess.Popen(
-                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, cwd="/",
+                self.station.inside(argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, cwd="/",
                 start_new_session=True,  # Ctrl-C reaches leadline only, which then ends it
             )  # fmt: skip
 
@@ -54,6 +55,10 @@ class LoadClient:
     def history(self) -> Path:
         """Where its records are when it is done."""
         return self.folder / f"{self.station.name}.history"
+
+    @property
+    def _step_name(self) -> str:
+        return f"{self.station.name}.step.json"
 
     @property
     def _complaints(self) -> Path:
@@ -67,9 +72,12 @@ class LoadClient:
 
     def go(self, number: int) -> None:
         """Lets it pass the barrier."""
+        self._tell(f"go {number} 0\n".encode())
+
+    def _tell(self, words: bytes) -> None:
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # it has ended, and the next line will not come
-            self._process.stdin.write(f"go {number} 0\n".encode())
+            self._process.stdin.write(words)
             self._process.stdin.flush()
 
     def await_outcome(self, within_seconds: float) -> None:
@@ -81,7 +89,7 @@ class LoadClient:
     def complaint(self) -> str:
         """Its last words, without its name."""
         said = self._complaints.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return said[-1].partition(f"{self.station.name}.step.json: ")[2] or said[-1] if said else ""
+        return said[-1].partition(f"{self._step_name}: ")[2] or said[-1] if said else ""
 
     def close(self) -> None:
         """Ends the process; one that hangs in a call is killed, and left behind where even that does not help."""
@@ -98,19 +106,28 @@ class LoadClient:
         """Its next line; "" once it is lost."""
         if self.lost:
             return ""
-        assert self._process.stdout is not None
-        pipe, until = self._process.stdout.fileno(), time.monotonic() + within_seconds
+        until = time.monotonic() + within_seconds
         while b"\n" not in self._read:
-            if not select.select([pipe], [], [], max(until - time.monotonic(), 0))[0]:
-                self.lost, self.hangs = f"the client {self.station.name} hangs", True
-                return ""
-            came = os.read(pipe, 1 << 16)
+            came = self._more(until)
             if not came:
-                self.lost = f"the client {self.station.name} has ended: {self.complaint() or 'it was killed'}"
+                self.lost = (
+                    f"the client {self.station.name} hangs"
+                    if self.hangs
+                    else f"the client {self.station.name} has ended: {self.complaint() or 'it was killed'}"
+                )
                 return ""
             self._read += came
         line, _, self._read = self._read.partition(b"\n")
-        return line.decode()
+        return line.decode(errors="replace")
+
+    def _more(self, until: float) -> bytes:
+        """What it says next; nothing when it has ended, or hangs."""
+        assert self._process.stdout is not None
+        pipe = self._process.stdout.fileno()
+        if not select.select([pipe], [], [], max(until - time.monotonic(), 0))[0]:
+            self.hangs = True
+            return b""
+        return os.read(pipe, 1 << 16)
 
 
 def run_together(clients: Sequence[LoadClient], seconds: float, settle_seconds: float) -> None:
@@ -121,7 +138,7 @@ def run_together(clients: Sequence[LoadClient], seconds: float, settle_seconds: 
     for client in clients:
         client.await_barrier(OBJECTS_MADE, OBJECTS_WITHIN_SECONDS)
         if client.lost:
-            raise UserError(f"{client.station.directory}: {client.complaint() or client.lost}")
+            raise UserError(f"{client.station.where}: {client.complaint() or client.lost}")
     _all_go(clients, OBJECTS_MADE)
     until = time.monotonic() + seconds + LATE_SECONDS
     for client in clients:

@@ -8,15 +8,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leadline.errors import UserError
 from leadline.run.consistency.calls import at, in_words, stat
 from leadline.run.consistency.clients import Client, Station
+from leadline.run.consistency.far_directories import FarClaim, facts_of, look_far
 from leadline.run.layouts import OWN_PREFIX
 from leadline.run.observe.machine import Machine
 from leadline.run.observe.mounts import find_mount
 from leadline.run.targets.work_directory import WorkDirectory, check_directory, is_marked, remove_own_folders
+
+if TYPE_CHECKING:
+    from leadline.run.consistency.far import Far
 
 FOLDER_PREFIX = f"{OWN_PREFIX}visibility-"
 REMOVED_WITHIN_SECONDS = 5.0
@@ -25,17 +29,27 @@ REMOVED_WITHIN_SECONDS = 5.0
 
 def check_distinct(stations: Sequence[Station]) -> None:
     """Raises UserError when two stations lie on one mount: they would share its caches, and nothing could be stale."""
-    seen: dict[str, Station] = {}
+    seen: dict[tuple[str, str], Station] = {}
     for station in stations:
-        mount = find_mount(Machine(), station.directory)
-        for device in {str(station.directory.stat().st_dev), mount.device if mount else ""} - {""}:
-            other = seen.setdefault(device, station)
+        kernel, devices = _devices(station)
+        for device in devices - {""}:
+            other = seen.setdefault((kernel, device), station)
             if other is not station:
                 raise UserError(
-                    f"{other.directory} and {station.directory} lie on the same mounted filesystem (device {device}), where both are one "
+                    f"{other.where} and {station.where} lie on the same mounted filesystem (device {device}), where both are one "
                     "client with one cache, so nothing can be stale; mount it twice with caches of their own, or say --control "
                     "to run it as the control that must hold everything"
                 )
+
+
+def _devices(station: Station) -> tuple[str, set[str]]:
+    """Under which kernel, since one machine may have several names, and what its devices are there."""
+    if station.far:
+        sight = look_far(station.far, station.directory)
+        return sight.kernel, {sight.device, sight.mount.device if sight.mount else ""}
+    mount = find_mount(Machine(), station.directory)
+    kernel = Machine().text("/proc/sys/kernel/random/boot_id") or ""
+    return kernel, {str(station.directory.stat().st_dev), mount.device if mount else ""}
 
 
 @dataclass
@@ -50,19 +64,38 @@ class Claim:
 @contextmanager
 def claimed(stations: Sequence[Station]) -> Iterator[Claim]:
     """A new folder, in directories that were checked and marked as leadline's own; removed at the end, and what a killed leadline
-    had left is removed first. Raises UserError."""
+    had left is removed first. All directories are one, so the first station does it for all. Raises UserError."""
+    here = [station for station in stations if station.far is None]
     for station in stations:
-        check_directory(station.directory)
-    work = WorkDirectory(stations[0].directory)
-    work.prepare()
-    name = FOLDER_PREFIX + secrets.token_hex(4)
-    claim = Claim(name)
-    try:
-        (stations[0].directory / name).mkdir()
+        if station.far:
+            look_far(station.far, station.directory)
+        else:
+            check_directory(station.directory)
+    claim = Claim(FOLDER_PREFIX + secrets.token_hex(4))
+    first = stations[0]
+    with _claimed_there(first, first.far, claim) if first.far else _claimed_here(first, here, claim):
         yield claim
+
+
+@contextmanager
+def _claimed_here(first: Station, here: Sequence[Station], claim: Claim) -> Iterator[None]:
+    work = WorkDirectory(first.directory)
+    work.prepare()
+    try:
+        (first.directory / claim.folder).mkdir()
+        yield
     finally:
         if not claim.hangs:
-            _clean_up(work, stations)
+            _clean_up(work, here)
+
+
+@contextmanager
+def _claimed_there(first: Station, far: Far, claim: Claim) -> Iterator[None]:
+    held = FarClaim(far, first.directory, claim.folder)
+    try:
+        yield
+    finally:
+        held.release(leave=claim.hangs)
 
 
 def _clean_up(work: WorkDirectory, stations: Sequence[Station]) -> None:
@@ -89,18 +122,22 @@ def check_shared(folder: str, clients: Sequence[Client], patience_seconds: float
         seen = client.await_answer([stat(folder)], {"value": "directory"}, patience_seconds)
         if not seen.came:
             raise UserError(
-                f"{client.station.directory} does not show what is written in {clients[0].station.directory} "
+                f"{client.station.where} does not show what is written in {clients[0].station.where} "
                 f"(after {patience_seconds:g} s: {in_words(seen.last)}); give directories that are the same one on all mounts"
             )
         made = client.do([at(f"{folder}/written-by-{number}", "make_directory")]).last
         if "failed" in made:
             raise UserError(
-                f"{client.station.directory} cannot be written ({made['failed']}); every client has to make changes: mount it writable"
+                f"{client.station.where} cannot be written ({made['failed']}); every client has to make changes: mount it writable"
             )
 
 
 def described(station: Station) -> dict[str, Any]:
     """JSON-ready facts about a station's mount."""
+    if station.far:
+        sight = look_far(station.far, station.directory)
+        told = {"name": station.name, "directory": str(station.directory), "host": station.far.name}
+        return {**told, "namespace": None, **facts_of(sight)}
     mount = find_mount(Machine(), station.directory)
     facts: dict[str, Any] = {
         "name": station.name,

@@ -11,6 +11,7 @@ from typing import Any
 
 from leadline import __version__
 from leadline.run.consistency.clients import ClientLost, Station
+from leadline.run.consistency.clock_report import hosts_in
 from leadline.run.consistency.lanes import Lanes, assignments, clients_at
 from leadline.run.consistency.mounts import Claim, check_distinct, check_shared, claimed, described
 from leadline.run.consistency.settling import judge_for_good, settle_seconds
@@ -60,7 +61,7 @@ def sound(
     }
     versions = {"leadline": __version__, "kernel": platform.release(), "host": platform.node()}
     when = {"created_utc": datetime.now(UTC).isoformat(timespec="seconds")}
-    notes = _notes(sounding, witness, lost)
+    notes = _notes(sounding, everybody, witness, lost)
     name = witness.name if witness else ""
     return Visibility(label, clients, name, settings, {**facts, **versions, **when}, trials, notes)
 
@@ -91,10 +92,15 @@ def _perform(
     return tuple(trials), None, lanes.lost
 
 
-def _notes(sounding: Sounding, witness: Station | None, lost: ClientLost | None) -> tuple[str, ...]:
+def _notes(
+    sounding: Sounding, everybody: Sequence[Station], witness: Station | None, lost: ClientLost | None
+) -> tuple[str, ...]:
+    far = any(station.far for station in everybody)
     notes = [
         "Asking may itself refresh a cache: a window is what an application sees that keeps asking.",
-        "All clients are on one machine: their caches are their own, the way between them is not a real network's.",
+        f"The clients are on {hosts_in(everybody)} hosts; a window is measured on the reader's own clock, so none is compared with another."
+        if far
+        else "All clients are on one machine: their caches are their own, the way between them is not a real network's.",
     ]
     if sounding.control:
         notes.append("Control: clients that share a mount share its cache, and nothing can be stale there.")
