@@ -16,8 +16,9 @@ from measuring import describe_machine, option_parser
 HERE = Path(__file__).parent
 BENCHMARKS = (
     "start_up", "merged_percentiles", "report_speed", "fidelity", "overhead", "metadata_against_bare_loop", "metadata_depth",
+    "checker_speed", "objbench_against_juicefs",
 )  # fmt: skip
-PLACES_OF_THEIR_OWN = {"metadata_against_bare_loop", "metadata_depth"}
+PLACES_OF_THEIR_OWN = {"metadata_against_bare_loop", "metadata_depth", "checker_speed", "objbench_against_juicefs"}
 """They make what they measure, and take no --directory."""
 QUICK = {
     "start_up": ["--repeats", "3"],
@@ -27,6 +28,8 @@ QUICK = {
     "overhead": ["--rounds", "1", "--runtime", "1"],
     "metadata_against_bare_loop": ["--repeats", "1", "--files", "1000"],
     "metadata_depth": ["--repeats", "1", "--files", "100", "--far-files", "20"],
+    "checker_speed": ["--repeats", "1"],
+    "objbench_against_juicefs": ["--repeats", "1", "--small-objects", "200"],
 }
 """To see that they run; not figures to show."""
 RECORD_HEADING = "## What was printed"
