@@ -18,7 +18,12 @@ BENCHMARKS = (
     "start_up", "merged_percentiles", "report_speed", "fidelity", "overhead", "metadata_against_bare_loop", "metadata_depth",
     "checker_speed", "objbench_against_juicefs",
 )  # fmt: skip
-PLACES_OF_THEIR_OWN = {"metadata_against_bare_loop", "metadata_depth", "checker_speed", "objbench_against_juicefs"}
+PLACES_OF_THEIR_OWN = {
+    "metadata_against_bare_loop",
+    "metadata_depth",
+    "checker_speed",
+    "objbench_against_juicefs",
+}
 """They make what they measure, and take no --directory."""
 QUICK = {
     "start_up": ["--repeats", "3"],
