@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler
-from pydantic_core import CoreSchema
+from pydantic import BeforeValidator, Field
 
 from leadline.spec.cluster import Cluster, Disk, ErasureCode, Service
-from leadline.spec.values import Duration
+from leadline.spec.values import Duration, OneOrSeveral, as_tuple
 
 
 class CampaignCluster(Cluster):
@@ -71,25 +70,10 @@ class CampaignCluster(Cluster):
         )
 
 
-def _as_clusters(value: Any) -> Any:
-    """`[cluster]`, or several of them, `[[cluster]]`."""
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-
-class _OneOrSeveral:
-    """Tells the JSON schema what `_as_clusters` does."""
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        several = handler(schema)
-        return {"anyOf": [several["items"], several]}
-
-
 Clusters = Annotated[
     tuple[CampaignCluster, ...],
-    BeforeValidator(_as_clusters),
-    _OneOrSeveral(),
+    BeforeValidator(as_tuple),
+    OneOrSeveral(),
     Field(
         description="what targets are made of: foretold before they are measured (docs/guide/prediction.md)"
     ),

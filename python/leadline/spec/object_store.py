@@ -112,7 +112,7 @@ def _split(text: str):  # type: ignore[no-untyped-def]  # urllib's own type has 
 def _directory(path: str, extra: Mapping[str, str]) -> ObjectStore:
     if not path or "\0" in path:
         raise UserError("the address of the object store names no directory; write file:///DIRECTORY")
-    return ObjectStore("fs", {"root": str(Path(path).absolute()), **extra})
+    return _divided("fs", {"root": str(Path(path).absolute()), **extra})
 
 
 def _of_address(text: str, scheme: str) -> dict[str, str]:

@@ -27,12 +27,13 @@ def checked(parse: Callable[[Any], Any]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _as_tuple(value: Any) -> Any:
+def as_tuple(value: Any) -> Any:
+    """A single value stands for a list of one."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-class _OneOrSeveral:
-    """Tells the JSON schema what `_as_tuple` does: a single value stands for a list of one."""
+class OneOrSeveral:
+    """Tells the JSON schema what `as_tuple` does: a single value stands for a list of one."""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -75,7 +76,7 @@ Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, lt=100)]
 Flag = Annotated[bool, Field(strict=True)]
 Free = Annotated[Value | None, BeforeValidator(_free), _OrNone()]
-Axis = Annotated[tuple[Value, ...], Field(min_length=1), BeforeValidator(_as_tuple), _OneOrSeveral()]
+Axis = Annotated[tuple[Value, ...], Field(min_length=1), BeforeValidator(as_tuple), OneOrSeveral()]
 """An axis: one value or a list of values; every combination of all axes is a cell."""
 
 

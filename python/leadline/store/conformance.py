@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from leadline.errors import UserError
+from leadline.store.document_file import write_document
 
 FORMAT = "leadline posix 1"
 
@@ -81,10 +82,7 @@ def conformance_text(result: Conformance) -> str:
 
 def write_conformance(result: Conformance, path: Path) -> None:
     """Raises UserError when the file cannot be written."""
-    try:
-        path.write_text(conformance_text(result), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+    write_document(path, conformance_text(result))
 
 
 def _written(case: dict[str, Any]) -> dict[str, Any]:

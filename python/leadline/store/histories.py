@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from leadline.errors import UserError
+from leadline.store.document_file import read_document, write_document
 
 FORMAT = "leadline histories 1"
 
@@ -59,10 +59,7 @@ NO_REPORT: Mapping[str, Any] = {"operations": 0, "objects": 0, "whole": True, "l
 
 def write_histories(path: Path, histories: Histories) -> None:
     """Raises UserError when the file cannot be written."""
-    try:
-        path.write_text(histories_text(histories), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+    write_document(path, histories_text(histories))
 
 
 def histories_text(histories: Histories) -> str:
@@ -72,14 +69,9 @@ def histories_text(histories: Histories) -> str:
 
 def read_histories(path: Path) -> Histories:
     """Raises UserError for a file that is none of these."""
-    try:
-        return histories_of(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(
-            f'{path} is no result of `leadline consistency --histories` ("format": "{FORMAT}"); give a file that it wrote'
-        ) from None
+    return read_document(
+        path, histories_of, f'is no result of `leadline consistency --histories` ("format": "{FORMAT}")'
+    )
 
 
 def histories_of(text: str) -> Histories:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from leadline.errors import UserError
+from leadline.store.document_file import read_document, write_document
 
 FORMAT = "leadline visibility 1"
 
@@ -125,10 +125,7 @@ class Visibility:
 
 def write_visibility(result: Visibility, path: Path) -> None:
     """Raises UserError when the file cannot be written."""
-    try:
-        path.write_text(visibility_text(result), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+    write_document(path, visibility_text(result))
 
 
 def visibility_text(result: Visibility) -> str:
@@ -138,14 +135,9 @@ def visibility_text(result: Visibility) -> str:
 
 def read_visibility(path: Path) -> Visibility:
     """Raises UserError for a file that is none of these."""
-    try:
-        return visibility_of(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(
-            f'{path} is no result of `leadline consistency --json` ("format": "{FORMAT}"); give a file that it wrote'
-        ) from None
+    return read_document(
+        path, visibility_of, f'is no result of `leadline consistency --json` ("format": "{FORMAT}")'
+    )
 
 
 def visibility_of(text: str) -> Visibility:
