@@ -27,9 +27,8 @@ from leadline.plan.design import design
 from leadline.plan.steps import Step
 from leadline.run.conductor import Conductor, Stop
 from leadline.run.engines.registry import ENGINES
-from leadline.run.hosts.local import LocalHost
 from leadline.run.seams import Now
-from leadline.run.targets.work_directory import WorkDirectory
+from leadline.run.standing import Standing
 from leadline.spec.load import build_campaign
 from leadline.store.manifest import Manifest
 from leadline.store.records import StepKind, StepRecord
@@ -95,6 +94,9 @@ class ByHand:
     def now(self, step: Step, now: Now) -> None:
         """Nothing to show."""
 
+    def said(self, line: str) -> None:
+        """Nothing to show."""
+
     def step_finished(self, record: StepRecord) -> None:
         if record.kind is not StepKind.CELL or self._step is None:
             return
@@ -141,8 +143,9 @@ def conduct(scratch: Path, runtime_seconds: float, repeats: int) -> tuple[RunFol
         "fidelity", "campaign", str(work), "", "", plan=tuple(step.to_json() for step in plan.steps)
     )
     folder = RunFolder.create(scratch / "run", manifest)
-    by_hand, host = ByHand(), LocalHost()
-    Conductor(plan, folder, ENGINES, host, WorkDirectory(work), by_hand, Stop(host)).conduct()
+    by_hand = ByHand()
+    grounds = Standing(work, str(folder.path.resolve()), by_hand.said)
+    Conductor(plan, folder, ENGINES, grounds, by_hand, Stop()).conduct()
     return folder, by_hand
 
 

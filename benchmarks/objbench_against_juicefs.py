@@ -28,7 +28,7 @@ from leadline.run.lab.juicefs import JUICEFS
 from leadline.run.lab.registry import lab_target
 from leadline.run.lab.state import Ready
 from leadline.run.object_folder import PREFIX
-from leadline.run.object_requests import described, environment
+from leadline.run.object_steps import described, environment
 from leadline.spec.object_store import ObjectStore, parse_store
 
 TIMEOUT_SECONDS = 300
@@ -77,9 +77,9 @@ def by_leadline(ready: Ready, store: ObjectStore, folder: Path, options: Namespa
     """One engine for each size."""
     spent = []
     for shape in shapes(options):
-        cell = engine.cell_of(shape, options.threads, options.clients)
+        cell = {**shape, "concurrency": options.threads}
         step = {
-            **engine.step_of(cell, f"{PREFIX}benchmark/"),
+            **engine.step_of(cell, f"{PREFIX}benchmark/", options.clients),
             "listings": options.threads,
             "store": described(store),
         }

@@ -97,9 +97,13 @@ def measurement(
     counts = np.maximum(1, random.poisson(density / density.sum() * operations)).astype(np.int64)
     histogram = Histogram(values, counts)
     total = Latency(histogram.total, mean_ns, float(values[0]), float(values[-1]), mean_ns * 0.36, histogram)
-    parts = [Latency(histogram.total, mean_ns * share, 1.0, mean_ns, mean_ns * 0.1) for share in (0.02, 0.98)]
+    submission, completion = (
+        Latency(histogram.total, mean_ns * share, 1.0, mean_ns, mean_ns * 0.1) for share in (0.02, 0.98)
+    )
     size_bytes = histogram.total * block_size
-    return Measurement("local", job, direction, histogram.total, size_bytes, RUNTIME_NS, total, *parts)
+    return Measurement(
+        "local", job, direction, histogram.total, size_bytes, RUNTIME_NS, total, submission, completion
+    )
 
 
 def series(name: str, unit: str, points: int, level: float, random: np.random.Generator) -> Series:

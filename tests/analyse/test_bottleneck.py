@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from leadline.analyse.analysis import analyse
+from leadline.analyse.attribution import explain_differences, what_binds
 from leadline.analyse.bottleneck import Bound, disagreement, in_words, named_by_counters, named_by_model
 from leadline.analyse.confusion import matrix, right_share, truth_of
 from leadline.analyse.prediction.beside import Beside, Foretelling
@@ -68,12 +69,59 @@ def test_what_a_lab_disk_lies_on_is_not_held_back() -> None:
     assert named(analysed(used, {"disk_read_bandwidth": 1e9})).bound is Bound.LATENCY
 
 
+SLOW = {"disk_latency": 0.004, "disk_channels": 3, "disk_channel_bandwidth": 50e6}
+
+
+@pytest.mark.parametrize(("in_flight", "bound"), [(1, Bound.LATENCY), (2, Bound.LATENCY), (3, Bound.DISK)])
+def test_a_disk_that_takes_its_time_binds_when_its_channels_are_full_and_not_when_it_is_busy(
+    in_flight: int, bound: Bound
+) -> None:
+    a_request = 0.004 + 65_536 / 50e6
+    requests = in_flight * SECONDS / a_request
+    used = {
+        "disk.loop3.read_operations": requests / 2,
+        "disk.loop3.write_operations": requests / 2,
+        "disk.loop3.read_bytes": requests / 2 * 65_536,
+        "disk.loop3.write_bytes": requests / 2 * 65_536,
+        "disk.loop4.read_operations": requests / 10,
+        "disk.vda.read_operations": 1e9,
+    }
+    found = named(analysed(used, SLOW))
+    assert found.bound is bound and found.use.share == pytest.approx(in_flight / 3)
+
+
+def test_a_disk_with_a_latency_alone_serves_one_request_of_any_size_at_once() -> None:
+    used = {"disk.loop3.read_operations": 240 * SECONDS, "disk.loop3.read_bytes": 1e12}
+    assert named(analysed(used, {"disk_latency": 0.004})).use.share == pytest.approx(0.96)
+
+
+def test_of_a_limit_and_the_channels_the_fuller_counts() -> None:
+    used = {"disk.loop3.read_operations": 100 * SECONDS, "disk.loop3.read_bytes": 9e6 * SECONDS}
+    held = {"disk_latency": 0.004, "disk_read_bandwidth": 10e6}
+    assert named(analysed(used, held)).use.share == pytest.approx(0.9)
+
+
 def test_clients_and_servers_are_told_apart_by_their_own_processor_time() -> None:
     assert (
         named(analysed(groups(0.2, 5.0), {"client_cores": 0.1}, engine_seconds=0.75)).bound
         is Bound.CLIENT_CPU
     )
     assert named(analysed(groups(5.0, 0.96), {"server_cores": 0.1})).bound is Bound.SERVER_CPU
+
+
+def test_servers_that_were_stopped_in_nearly_every_period_are_used_up_though_some_of_their_quota_was_left() -> (
+    None
+):
+    stopped = {"group.servers.throttled_microseconds": 0.9 * SECONDS * 1e6}
+    found = named(analysed({**groups(5.0, 0.6), **stopped}, {"server_cores": 0.1}))
+    assert found.bound is Bound.SERVER_CPU and found.use.share == pytest.approx(0.9)
+    assert named(analysed(groups(5.0, 0.6), {"server_cores": 0.1})).bound is Bound.LATENCY
+
+
+def test_a_client_that_was_stopped_says_nothing_of_the_servers() -> None:
+    stopped = {"group.client1.throttled_microseconds": 0.9 * SECONDS * 1e6}
+    held = {"server_cores": 0.1, "client_cores": 4.0}
+    assert named(analysed({**groups(0.2, 0.6), **stopped}, held)).bound is Bound.CLIENT_CPU
 
 
 def test_a_machine_that_both_use_up_is_named_after_who_uses_more() -> None:
@@ -85,6 +133,18 @@ def test_where_nothing_is_used_up_requests_wait_on_their_way() -> None:
     results = analysed(groups(0.5, 0.5), {})
     assert named(results).bound is Bound.LATENCY and named(results).relief is None
     assert in_words(results.cells[0], results).startswith("nothing is used up")
+
+
+def test_a_sentence_that_names_what_is_used_up_does_not_say_that_nothing_was() -> None:
+    held = {"disk_read_bandwidth": 1e9, "link": BYTES / SECONDS / 0.7}
+    results = analysed(
+        {"disk.loop3.read_bytes": 1.08e9 * SECONDS, "host.local.nic.v0.receive_bytes": BYTES}, held
+    )
+    said = next(answer.sentence for answer in explain_differences(results))
+    assert (
+        "108 % of what the busiest disk is held to: disk-bound" in said and "nothing was used up" not in said
+    )
+    assert what_binds(results.cells[0], results)[1] == pytest.approx(1.08)
 
 
 def test_where_nothing_was_counted_nothing_is_named() -> None:
@@ -125,6 +185,7 @@ def test_the_truth_of_a_cell_is_the_one_thing_that_was_held_back() -> None:
     assert truth_of({"link": 1.0}) is Bound.NETWORK
     assert truth_of({}) is Bound.LATENCY
     assert truth_of({"link": 1.0, "client_cores": 1.0}) is None
+    assert truth_of({"disk_latency": 0.004}) is None  # whether its channels are full is not known beforehand
 
 
 def test_a_confusion_matrix_counts_each_truth_by_its_names() -> None:

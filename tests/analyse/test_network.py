@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from leadline.analyse.all_reduce import all_reduces
 from leadline.analyse.analysis import analyse
+from leadline.analyse.conformance_words import RIGHT
 from leadline.analyse.network import (
     BOUND,
     FLAT,
@@ -18,7 +19,10 @@ from leadline.analyse.network import (
     regions,
     sent_again,
 )
+from leadline.analyse.network_words import SHOULD, WHERE
+from leadline.analyse.recommendations import QUESTION as BEST
 from leadline.analyse.results import Estimate, Results
+from leadline.analyse.standing_words import IS
 from leadline.store.all_reduce import all_reduce_record, bus_bandwidth
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import Manifest
@@ -130,6 +134,16 @@ def test_the_bandwidth_delay_product_is_a_round_trip_times_the_peak() -> None:
     assert abs(profile.bandwidth_delay_bytes / (2e-3 * 125e6) - 1) < 0.01
 
 
+def test_the_network_answers_how_fast_it_should_be_and_has_no_best_settings() -> None:
+    said = {answer.question: answer.sentence for answer in sample().answers}
+    assert said[SHOULD] == (
+        "Network, leadline: 1.00 ms at least, half a round trip of 64 B; 119 MiB/s at most, with messages of 1 MiB, "
+        "nine tenths of it with 5.03 KiB."
+    )
+    assert said[WHERE] == "What binds the network's fastest streams: unknown, nothing was counted (leadline)."
+    assert not {IS, BEST} & said.keys()
+
+
 def test_a_latency_test_has_no_bandwidth_that_could_be_taken_for_one_of_the_network() -> None:
     latency = [cell for cell in sample().cells if cell.cell["test"] == "latency"]
     assert latency and all("bandwidth" not in cell.metrics and cell.rate is not None for cell in latency)
@@ -141,7 +155,7 @@ def test_the_bus_carries_twice_the_vector_but_one_share() -> None:
 
 
 def test_an_all_reduce_with_a_wrong_element_is_a_failed_step_and_no_figure() -> None:
-    def one(wrong: int, ordinal: int) -> StepRecord:
+    def one(wrong: int | None, ordinal: int) -> StepRecord:
         return all_reduce_record(
             ordinal=ordinal, repeat=0, engine="mpi4py", ranks=4, size_bytes=1024 << ordinal, iterations=10, runtime_ns=10_000,
             latency=Latency(10, 1000.0), wrong=wrong, further={}, facts={},
@@ -152,3 +166,11 @@ def test_an_all_reduce_with_a_wrong_element_is_a_failed_step_and_no_figure() -> 
     assert [row.size_bytes for row in found.rows] == [1024]
     assert found.rows[0].bus_bytes_per_second == pytest.approx(1.5 * 10 * 1024 / 10_000 * 1e9)
     assert "2 elements of the result were wrong" in results.failed[0].reason
+
+    def right(*found: int | None) -> str:
+        answers = analyse([one(wrong, at) for at, wrong in enumerate(found)], MANIFEST, {}).answers
+        return next(each.sentence for each in answers if each.question == RIGHT)
+
+    assert right(0, 2) == "Data was verified in 1 cell; 1 verifying step failed."
+    assert right(2) == "Data was verified in 0 cells; 1 verifying step failed."
+    assert right(None).startswith("Not measured: this run did not verify its data")

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from leadline.analyse.machine import Machine
-from leadline.analyse.objects import ObjectCell, judge_objects
+from leadline.analyse.object_sounding import judge_objects
+from leadline.analyse.objects import ObjectCell
 from leadline.analyse.results import VerdictName
 from leadline.run.engines import object_store as engine
 from leadline.run.object_requests import Answered
@@ -16,7 +17,7 @@ from leadline.store.records import Direction, Status, StepRecord
 
 MILLISECOND = 1_000_000
 SECOND = 1000 * MILLISECOND
-CELL = engine.cell_of({"object_size": 4096, "objects": 1000}, 4, 2)
+CELL = {"object_size": 4096, "objects": 1000, "concurrency": 4}
 MACHINE = Machine(threads=8, memory_bytes=8 << 30)
 
 
@@ -66,11 +67,13 @@ def names(cell: ObjectCell) -> set[str]:
 
 
 def test_requests_in_flight_are_divided_evenly_over_as_many_clients_as_can_be() -> None:
-    sizes = {"object_size": 1, "objects": 1}
-    divided = {wanted: engine.cell_of(sizes, wanted, 4) for wanted in (1, 4, 6, 7, 16)}
-    assert {wanted: (cell["numjobs"], cell["iodepth"]) for wanted, cell in divided.items()} == {
-        1: (1, 1), 4: (4, 1), 6: (3, 2), 7: (1, 7), 16: (4, 4),
-    }  # fmt: skip
+    divided = {wanted: engine.instances_for(wanted, 4) for wanted in (1, 4, 6, 7, 16)}
+    assert divided == {1: 1, 4: 4, 6: 3, 7: 1, 16: 4}
+
+
+def test_instances_that_a_cell_names_are_as_many_whatever_the_cores() -> None:
+    assert engine.step_of({**CELL, "instances": 4}, "f/", 2)["clients"] == 4
+    assert engine.step_of(CELL, "f/", 2)["clients"] == 2
 
 
 def test_rates_are_those_of_all_clients_together() -> None:

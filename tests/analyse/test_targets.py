@@ -13,6 +13,7 @@ from leadline.analyse.results import Results
 from leadline.analyse.sites import shared_links
 from leadline.analyse.wording import setting, settings
 from leadline.store.records import StepRecord
+from leadline.store.series import Series, SeriesTable
 
 from .client_samples import FUSE, NETWORK, client, nics, together
 from .samples import CLEAN, ENVIRONMENT, GIB, failed, manifest, measurement, record
@@ -73,6 +74,13 @@ def test_a_target_without_a_figure_is_named_with_the_reason() -> None:
     lost = failed("the mount is gone", cell={**CLEAN, "target": "delta"})
     (ranking,) = run(*three(), lost).rankings
     assert ranking.absent == (("delta", "the mount is gone"),)
+
+
+def test_a_target_of_other_experiments_is_not_missing_where_it_was_not_asked() -> None:
+    alone = on("omega", 10_000, 7, experiment="apart", block_size=4096)
+    results = run(*three(), alone)
+    (ranking,) = results.rankings
+    assert {one.target for one in ranking.standings} == RATES.keys() and not ranking.absent
 
 
 def test_many_targets_are_not_all_named_in_the_sentence() -> None:
@@ -208,6 +216,15 @@ def test_hosts_show_what_their_nics_carried() -> None:
     assert cell.resources["nic_receive_bytes_per_second"] == pytest.approx(2 * 1.02 * 65_536_000)
 
 
+def test_bytes_before_and_after_the_load_make_no_link_fuller_than_its_busiest_second() -> None:
+    seconds = [number * 1_000_000_000 for number in range(1, 4)]
+    busy = Series("host.client1.nic.v0.receive_bytes_per_second", "B/s", seconds, [20e6, 60e6, 50e6])
+    (cell, _) = run(sited("a", 0), replace(sited("b", 1), counters=SeriesTable.group([busy]))).cells[::-1]
+    first, second, _ = cell.hosts
+    assert first.receive_bytes_per_second == 60e6
+    assert second.receive_bytes_per_second == pytest.approx(1.02 * 65_536_000)
+
+
 # words
 
 
@@ -219,6 +236,10 @@ def test_hosts_show_what_their_nics_carried() -> None:
         ("packet_loss", 0.5, "0.5 % of packets lost", "0.5 %"),
         ("disk_read_bandwidth", 200e6, "disk reads held to 200 MB/s", "200 MB/s"),
         ("disk_write_iops", 500.0, "disk writes held to 500 IOPS", "500"),
+        ("disk_latency", 0.004, "disks that take 4 ms a request", "4 ms"),
+        ("disk_latency", 2.5, "disks that take 2.5 s a request", "2.5 s"),
+        ("disk_channels", 3, "each disk serves 3 at once", "3"),
+        ("disk_channel_bandwidth", 50e6, "50 MB/s a channel of a disk", "50 MB/s"),
         ("client_cores", 1.5, "1.5 cores a client", "1.5"),
     ],
 )

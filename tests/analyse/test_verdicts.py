@@ -278,6 +278,65 @@ def test_too_few_samples_spoil_that_percentile_only(samples: int, spoiled: set[s
     assert cell.valid("bandwidth")
 
 
+# short window
+
+
+def after_a_ramp(iops: float, mean_ns: float, *, issued: int = 0, **cell: Any) -> StepRecord:
+    """A window of 2 s at iodepth 8 that was counted over 2.5 s, until the last answer."""
+    part = measurement(iops=iops, seconds=2.5, mean_ns=mean_ns)
+    asked = {**CLEAN, "ramp": 1.0, "runtime": 2.0, **cell}
+    return record(replace(part, operations=issued or part.operations), cell=asked)
+
+
+@pytest.mark.parametrize(("excess", "short"), [(1.06, True), (1.04, False)])
+def test_more_in_flight_than_can_be_after_a_ramp_makes_latencies_doubtful_and_no_rate(
+    excess: float, short: bool
+) -> None:
+    (cell,) = sound(after_a_ramp(20, excess * 0.4 * SECOND_NS))
+    found = evidence(cell, VerdictName.SHORT_WINDOW)
+    assert bool(found) is short
+    assert not short or "8.48 requests in flight where 8 can be" in found
+    assert not short or "6.0 % too long (at most 5.0 %); about 3.00 s would do" in found
+    assert cell.valid("bandwidth") and cell.valid("iops")
+    assert ("mean" in [name for verdict in cell.verdicts for name in verdict.metrics]) is short
+
+
+def test_an_answer_that_is_short_against_the_window_does_not_explain_what_is_too_much() -> None:
+    (cell,) = sound(after_a_ramp(20_000, 1.3 * 4e5))
+    assert VerdictName.SHORT_WINDOW not in names(cell) and VerdictName.INERT_AXIS in names(cell)
+
+
+def test_what_the_ends_of_a_window_explain_is_no_inert_axis() -> None:
+    (cell,) = sound(after_a_ramp(10, 1.3 * 0.8 * SECOND_NS))
+    assert VerdictName.SHORT_WINDOW in names(cell) and VerdictName.INERT_AXIS not in names(cell)
+
+
+@pytest.mark.parametrize("kept", ["ramp", "runtime", "ioengine"])
+def test_without_ramp_or_window_and_beside_fio_there_is_no_short_window(kept: str) -> None:
+    step = after_a_ramp(20, 1.1 * 0.4 * SECOND_NS)
+    (cell,) = sound(replace(step, cell={name: value for name, value in step.cell.items() if name != kept}))
+    assert VerdictName.SHORT_WINDOW not in names(cell)
+
+
+def test_an_open_loop_may_have_any_number_in_flight() -> None:
+    (cell,) = sound(after_a_ramp(20, 1.1 * 0.4 * SECOND_NS, rate=20))
+    assert VerdictName.SHORT_WINDOW not in names(cell)
+
+
+def test_a_stored_run_that_counted_what_was_issued_has_no_valid_iops() -> None:
+    (cell,) = sound(after_a_ramp(20, 0.4 * SECOND_NS, issued=47))
+    found = evidence(cell, VerdictName.SHORT_WINDOW)
+    assert "50 requests were answered and 47 counted" in found and "6.0 % too low (at most 5.0 %)" in found
+    assert cell.valid("bandwidth") and not cell.valid("iops")
+    (cell,) = sound(after_a_ramp(20, 0.4 * SECOND_NS, issued=48))
+    assert VerdictName.SHORT_WINDOW not in names(cell)
+
+
+def test_an_axis_is_not_called_inert_by_operations_that_were_not_counted() -> None:
+    (cell,) = sound(after_a_ramp(20, 0.4 * SECOND_NS, issued=35))
+    assert VerdictName.INERT_AXIS not in names(cell)
+
+
 # inert axis
 
 

@@ -20,6 +20,7 @@ CAMPAIGN: dict[str, Any] = {
 
 
 BROKEN_KEY = 'name = "c"\n"a\\nb" = 1\n[[experiment]]\nname = "e"\nrw = "read"\nsize = "1m"'
+HELD = 'name = "c"\n[conditions]\nclient_cores = 0.05\n[[experiment]]\nname = "e"\nrw = "read"\nsize = "64k"'
 NEWER = '{"format_version": 2}'
 
 
@@ -111,6 +112,8 @@ CASES: dict[str, tuple[Callable[[Scene], list[object]], str]] = {
     "fio option that is ours": (lambda s: s.measured(s.campaign(fio={"output": "/etc/passwd"})), "set by leadline itself"),
     "fio option that leads elsewhere": (lambda s: s.measured(s.campaign(fio={"filename": "/dev/sda"})), "plain name"),
     "no directory said": (lambda s: ["run", s.campaign()], "--directory"),
+    "conditions that nothing holds": (lambda s: ["run", s.campaign(f'{HELD}\n[target]\ndirectory = "{s.work}"')],
+                                      "[conditions] (client_cores) hold lab targets only"),
     "missing directory": (lambda s: ["run", s.campaign(), "--directory", s.folder / "missing"], "mkdir -p"),
     "directory is a file": (lambda s: ["run", s.campaign(), "--directory", s.campaign()], "not a directory"),
     "directory is a device": (lambda s: ["run", s.campaign(), "--directory", "/dev/null"], "is a device"),

@@ -10,7 +10,9 @@ import pytest
 
 from leadline.cli.network_command import chosen_tools, message_sizes
 from leadline.errors import UserError
+from leadline.plan.network import expand_network
 from leadline.spec.load import build_campaign
+from leadline.spec.network import NetworkExperiment
 
 Leadline = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -40,9 +42,9 @@ BOTH = {"a": {"leadline", "iperf3", "qperf"}, "b": {"leadline", "iperf3"}}
 
 
 def test_auto_takes_what_both_hosts_have_beside_leadlines_own() -> None:
-    assert chosen_tools("auto", "one way", BOTH) == ["leadline", "iperf3"]
-    assert chosen_tools("auto", "latency", BOTH) == ["leadline"]
-    assert chosen_tools("all", "both ways", BOTH) == ["leadline", "iperf3"]
+    assert chosen_tools("auto", "one way", 64, BOTH) == ["leadline", "iperf3"]
+    assert chosen_tools("auto", "latency", 64, BOTH) == ["leadline"]
+    assert chosen_tools("all", "both ways", 64, BOTH) == ["leadline", "iperf3"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,16 @@ def test_auto_takes_what_both_hosts_have_beside_leadlines_own() -> None:
 )
 def test_a_tool_that_cannot_be_had_is_said_with_what_to_do(tools: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
-        chosen_tools(tools, "latency", BOTH)
+        chosen_tools(tools, "latency", 64, BOTH)
+
+
+def test_messages_that_a_tool_does_not_take_are_left_out_and_the_tool_where_there_are_no_others() -> None:
+    asked = campaign({"tool": ["leadline", "iperf3"], "test": "one way", "message_size": ["1MiB", "2MiB"]})
+    (network,) = build_campaign(asked, "c.toml").experiment
+    assert isinstance(network, NetworkExperiment)
+    cells = [(cell["tool"], cell["message_size"]) for cell in expand_network(network)]
+    assert cells == [("leadline", 1 << 20), ("leadline", 2 << 20), ("iperf3", 1 << 20)]
+    assert chosen_tools("auto", "one way", 2 << 20, BOTH) == ["leadline"]
 
 
 @pytest.mark.parametrize(
@@ -98,6 +109,7 @@ def campaign(experiment: dict[str, object], **more: object) -> dict[str, object]
     ("document", "said"),
     [
         (campaign({"tool": "iperf3", "test": "latency"}), "asks iperf3 for nothing that it measures"),
+        (campaign({"tool": "iperf3", "test": "one way", "message_size": "2MiB"}), "messages above 1 MiB only"),
         (campaign({"message_size": "2GiB"}), "above 1 GiB"),
         (campaign({}, hosts={"kind": "pair", "names": ["a"]}), "needs two `names`"),
         (campaign({}, hosts={"kind": "mpi"}), "neither mpi nor fio's server carries"),

@@ -11,8 +11,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
+from attempts import attempts
 from leadline.errors import UserError
 from leadline.run.executable import engine_executable
 from leadline.run.object_folder import fate_of, marker
@@ -89,9 +91,11 @@ def test_gets_of_files_out_of_this_machines_memory_are_called_cached(
 def test_a_window_of_fixed_time_is_kept(leadline: Leadline, work_directory: Path, tmp_path: Path) -> None:
     kept = tmp_path / "objbench.json"
     options = ("--time", "0.2s", "--repeats", "1", "--skip-checks", "--json", kept)
-    assert leadline("objbench", work_directory, *SMALL, *options).returncode == 0
-    heads = [cell for cell in json.loads(kept.read_text())["cells"] if cell["request"] == "head"]
-    assert heads and all(cell["requests"] > 8 for cell in heads)
+    for attempt in attempts():
+        assert leadline("objbench", work_directory, *SMALL, *options).returncode == 0
+        heads = [cell for cell in json.loads(kept.read_text())["cells"] if cell["request"] == "head"]
+        with attempt:
+            assert heads and all(cell["requests"] > 8 for cell in heads)
 
 
 def test_keep_leaves_the_folder_and_later_runs_leave_it_too(leadline: Leadline, work_directory: Path) -> None:
@@ -129,8 +133,10 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_nothing_else(
     leadline: Leadline, argv: Callable[..., list[str]], work_directory: Path
 ) -> None:
     process, folder = started(argv, work_directory)
+    engines = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.communicate()
+    assert engines and psutil.wait_procs(engines, 60)[1] == []
     (folder / "thesis.tex").write_text("years")
     foreign = work_directory / "leadline-objbench-mine"
     foreign.mkdir()

@@ -63,7 +63,7 @@ def test_actual_stands_beside_predicted_and_each_model_is_scored(
     words = ("--baseline", files["disk"], "--cluster", files["cluster"], "--against", files["target"])
     done = leadline("predict", *words, "--all", COLUMNS="160")
     assert done.returncode == 0, done.stderr
-    for head in ("pred/act", "act/pred", "actual latency", "napkin", "bounds", "queueing", "calibrated"):
+    for head in ("pred/act", "act/pred", "actual latency", "napkin", "bounds", "queueing", "2 probes"):
         assert head in done.stdout
     assert "Calibrated on two cells, randread 1m" in done.stdout and done.stdout.count("probe") >= 2
 
@@ -85,6 +85,11 @@ def test_a_run_is_a_baseline_as_much_as_a_grid(leadline: Run, files: dict[str, P
     by_run = json.loads(leadline("predict", "--baseline", tmp_path / "run", *words).stdout)
     by_grid = json.loads(leadline("predict", "--baseline", files["disk"], *words).stdout)
     assert by_run["cells"] == by_grid["cells"]
+
+
+def test_no_share_of_the_published_workloads_is_cut_in_a_narrow_terminal(leadline: Run) -> None:
+    narrow, wide = (leadline("predict", "--published", COLUMNS=width).stdout for width in ("80", "200"))
+    assert narrow.count(" %\n") == wide.count(" %\n") > 3 and "\u2026" not in narrow
 
 
 def test_published_workloads_are_shown_as_shares_of_their_hardware(leadline: Run) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from attempts import attempts
+
 pytestmark = pytest.mark.fio
 Leadline = Callable[..., subprocess.CompletedProcess[str]]
 Stored = Callable[[Path], dict[int, list[object]]]
@@ -25,7 +27,7 @@ def screen_of(argv: list[str], folder: Path) -> tuple[str, int]:
         argv, cwd=folder, stdin=terminal, stdout=terminal, stderr=terminal, env=environment
     )
     os.close(terminal)
-    drawn, deadline = b"", time.monotonic() + 60
+    drawn, deadline = b"", time.monotonic() + 300
     while time.monotonic() < deadline:
         if select.select([controller], [], [], 0.1)[0]:
             try:
@@ -35,26 +37,30 @@ def screen_of(argv: list[str], folder: Path) -> tuple[str, int]:
         elif process.poll() is not None:
             break
     os.close(controller)
-    return ESCAPES.sub("", drawn.decode(errors="replace")), process.wait(timeout=10)
+    return ESCAPES.sub("", drawn.decode(errors="replace")), process.wait(timeout=60)
 
 
 def test_a_terminal_shows_the_step_its_throughput_now_and_the_time_left(
     campaign: Path, work_directory: Path, tmp_path: Path, argv: Callable[..., list[str]]
 ) -> None:
     # fio tells nothing in its first two seconds.
-    campaign.write_text(
-        campaign.read_text().replace("200ms", "4s").replace("iodepth = [1, 2]", "iodepth = 2")
-    )
-    drawn, exit_code = screen_of(
-        argv("run", campaign, "--directory", work_directory, "--output", tmp_path / "r"), tmp_path
-    )
-    assert exit_code == 0, drawn
-    assert re.search(r"step 1 of 3, about \d+\.\d s left", drawn)
-    assert re.search(r"step 3 of 3, about \d+\.\d s left", drawn)
-    now = r"rand(read|write) 4k, iodepth 2, 1 job, libaio +[\d.]+ [KMG]iB/s, [\d.]+k? IOPS, about [\d.]+ [um]s \(by Little's law\)"
+    text = campaign.read_text().replace("200ms", "4s").replace("iodepth = [1, 2]", "iodepth = 2")
+    campaign.write_text(text.replace('rw = ["randread", "randwrite"]', 'rw = "randread"'))
+    for number, attempt in enumerate(attempts()):
+        words = argv("run", campaign, "--directory", work_directory, "--output", tmp_path / f"r{number}")
+        drawn, exit_code = screen_of(words, tmp_path)
+        assert exit_code == 0, drawn
+        assert "Traceback" not in drawn
+        with attempt:
+            shows_the_step_its_throughput_and_the_time_left(drawn)
+
+
+def shows_the_step_its_throughput_and_the_time_left(drawn: str) -> None:
+    assert re.search(r"step 1 of 2, about \d+\.\d s left", drawn)
+    assert re.search(r"step 2 of 2, about \d+\.\d s left", drawn)
+    now = r"randread 4k, iodepth 2, 1 job, libaio +[\d.]+ [KMG]iB/s, [\d.]+k? IOPS, about [\d.]+ [um]s \(by Little's law\)"
     assert re.search(now, drawn), "what runs, how fast it is now, and what latency follows from it"
     assert "Ctrl-C stops and keeps every finished step" in drawn
-    assert "Traceback" not in drawn
 
 
 def test_output_that_is_no_terminal_gets_plain_lines(
@@ -130,14 +136,17 @@ def test_a_job_file_is_planned_without_touching_anything(
 def test_quick_sounds_a_directory_in_the_half_minute_it_is_given(
     work_directory: Path, tmp_path: Path, leadline: Leadline, stored: Stored
 ) -> None:
-    begun = time.monotonic()
-    done = leadline("quick", work_directory, "--minutes", "0.5", "--output", tmp_path / "r")
-    took_seconds = time.monotonic() - begun
-    assert done.returncode == 0, done.stderr
-    assert took_seconds < 45, (
-        "fifteen seconds beyond what was given, for a machine that is busy with other things"
-    )
-    statuses = {step[0][0] for step in stored(tmp_path / "r").values()}  # type: ignore[index]
-    assert statuses == {"finished"}, done.stdout
+    for number, attempt in enumerate(attempts(3)):
+        run, begun = tmp_path / f"r{number}", time.monotonic()
+        done = leadline("quick", work_directory, "--minutes", "0.5", "--output", run)
+        took_seconds = time.monotonic() - begun
+        assert done.returncode == 0, done.stderr
+        steps = stored(run).values()
+        measured_ns = sum(max(each[3] for each in step[1]) for step in steps)  # type: ignore[attr-defined]
+        assert measured_ns > 10e9
+        with attempt:
+            assert measured_ns < 30e9, "windows and what comes between them share the half minute"
+            assert took_seconds < 90, "30 on an idle machine; this one may be busy with other things"
+    assert {step[0][0] for step in steps} == {"finished"}, done.stdout  # type: ignore[index]
     assert list(work_directory.iterdir()) == []
-    assert (tmp_path / "r" / "report.html").exists()
+    assert (run / "report.html").exists()

@@ -3,7 +3,8 @@
 Each is a run of a few milliseconds to 3 s: --output-format=json or json+, mostly with --lat_percentiles=1
 --clat_percentiles=0; polluted_by_error wrote to /dev/full, status_interval had --status-interval=1, two_clients was
 `fio --client` against two `fio --server`, failed_job has a section without size, with_bandwidth_log had
---write_bw_log and --log_avg_msec=200 (the two logs lie beside it).
+--write_bw_log and --log_avg_msec=200 (the two logs lie beside it). after_a_ramp is of a campaign: 1 MiB at iodepth 32 on a disk
+held to 24 MiB/s, 1 s of ramp and 1.25 s of window.
 """
 
 import gzip

@@ -43,6 +43,23 @@ def test_every_real_sample_is_read_with_as_many_latencies_as_operations(name: st
                 assert measurement.latency.histogram.total == measurement.latency.count
 
 
+def test_what_was_under_way_at_the_end_of_a_ramp_counts_as_operations_as_it_does_as_bytes() -> None:
+    text = sample("after_a_ramp")
+    (measurement,) = parse(text).jobs[0].measurements
+    assert json.loads(text)["jobs"][0]["read"]["total_ios"] == 32, "issued after the ramp"
+    assert (measurement.operations, measurement.latency.count) == (63, 63)
+    assert measurement.size_bytes == 63 << 20
+
+
+def test_without_latencies_operations_are_what_was_issued() -> None:
+    none = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
+    assert parse_document(lat_ns=none, clat_ns=none).operations == 256
+
+
+def test_a_window_in_which_only_requests_of_the_ramp_were_answered_is_measured() -> None:
+    assert parse_document(total_ios=0).operations == 256
+
+
 def test_json_plus_gives_the_total_latency_with_its_bins_and_percentiles() -> None:
     read, write = parse(sample("json_plus_randrw")).jobs[0].measurements
     assert (read.direction, read.operations, read.size_bytes, read.runtime_ns) == (

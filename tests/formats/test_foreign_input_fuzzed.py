@@ -77,14 +77,14 @@ def changed(edits: list[tuple[tuple[Any, ...], Any, bool]]) -> Any:
     return document
 
 
-@settings(max_examples=150, deadline=2000)
+@settings(max_examples=150, deadline=60_000)
 @given(st.sampled_from(NAMES), st.floats(0, 1), st.floats(0, 1))
 def test_results_cut_anywhere(name: str, begin: float, end: float) -> None:
     text = TEXTS[name]
     parsed_or_refused(fio_json.parse, text[int(begin * 0.2 * len(text)) : int(end * len(text))])
 
 
-@settings(max_examples=150, deadline=2000)
+@settings(max_examples=150, deadline=60_000)
 @given(
     st.sampled_from(NAMES), st.lists(st.tuples(st.floats(0, 0.9999), st.characters()), min_size=1, max_size=8)
 )
@@ -95,7 +95,7 @@ def test_results_with_characters_flipped(name: str, flips: list[tuple[float, str
     parsed_or_refused(fio_json.parse, "".join(characters))
 
 
-@settings(max_examples=400, deadline=2000)
+@settings(max_examples=400, deadline=60_000)
 @given(st.lists(st.tuples(st.sampled_from(PLACES), ODD, st.booleans()), min_size=1, max_size=4))
 def test_results_with_keys_dropped_and_values_replaced(
     edits: list[tuple[tuple[Any, ...], Any, bool]],
@@ -131,7 +131,7 @@ def test_brackets_without_end_are_refused_quickly() -> None:
         parsed_or_refused(fio_json.parse, text)
 
 
-@settings(max_examples=200, deadline=2000)
+@settings(max_examples=200, deadline=60_000)
 @given(st.text(max_size=200), st.integers(0, 500), st.sampled_from(bandwidth_logs()))
 def test_logs_with_anything_in_them(noise: str, place: int, log: str) -> None:
     parsed_or_refused(fio_log.parse, [log[:place] + noise + log[place:], noise, log])
@@ -142,7 +142,7 @@ FIELD = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=2000)
+@settings(max_examples=200, deadline=60_000)
 @given(st.lists(st.lists(FIELD, min_size=1, max_size=7).map(", ".join), max_size=12).map("\n".join))
 def test_logs_of_odd_numbers(text: str) -> None:
     parsed_or_refused(fio_log.parse, [text])
@@ -158,7 +158,7 @@ def test_progress_made_of_its_own_letters(text: str) -> None:
     fio_eta.parse("Jobs: 1 (f=1): [r(1)][" + text)
 
 
-@settings(max_examples=200, deadline=2000)
+@settings(max_examples=200, deadline=60_000)
 @given(
     st.sampled_from([WRITE_BW, READ_LAT]),
     st.text("0123456789. #[]%\n-tBW", max_size=40),

@@ -125,6 +125,34 @@ def test_a_table_without_ranks_or_rows_is_refused() -> None:
         nccl_tests.parse(NCCL[: NCCL.index("6.23")])
 
 
+@pytest.mark.parametrize(
+    "collective, ranks, bus",
+    [
+        ("all_gather_perf", 2, "1.15"),
+        ("broadcast_perf", 4, "2.30"),
+        ("all_reduce_perf with its first lines cut off", 2, "4.03"),
+    ],
+)
+def test_a_table_of_another_collective_or_without_all_its_ranks_is_refused_by_its_own_quotient(
+    collective: str, ranks: int, bus: str
+) -> None:
+    named = "".join(f"#  Rank  {rank} Group  0 Pid  2748 on host device\n" for rank in range(ranks))
+    table = NCCL.replace("2.30    2.30", f"2.30    {bus}")
+    with pytest.raises(FormatError, match="another collective, or lines of ranks are missing"):
+        nccl_tests.parse(named + table)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8, 1024])
+@pytest.mark.parametrize("algorithm", [1.0, 1.004, 7.77, 412.3])
+def test_the_quotient_of_an_all_reduce_is_taken_through_all_rounding(ranks: int, algorithm: float) -> None:
+    named = "".join(f"#  Rank  {rank} Group  0 Pid  2748 on host device\n" for rank in range(ranks))
+    bus = 2 * (ranks - 1) / ranks * algorithm
+    table = NCCL.replace("2.30    2.30", f"{algorithm:.2f}    {bus:.2f}").replace(
+        "2.36    2.36", "0.99    0.01"
+    )
+    assert {row.ranks for row in nccl_tests.parse(named + table)} == {ranks}
+
+
 PARSERS: list[tuple[str, Callable[[str], object]]] = [
     (QPERF_LATENCY, lambda text: qperf.parse(text, 64)),
     (QPERF_STREAM, lambda text: qperf.parse(text, 64)),
@@ -135,7 +163,7 @@ PARSERS: list[tuple[str, Callable[[str], object]]] = [
 ]
 
 
-@settings(max_examples=400, deadline=2000)
+@settings(max_examples=400, deadline=60_000)
 @given(
     st.sampled_from(PARSERS),
     st.text('0123456789. =,eE-#N/\n\t{}[]":abcs\x00', max_size=40),

@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from leadline.cli.foretelling import with_checked_baselines
+from leadline.cli.probing import probes_of
 from leadline.errors import UserError
 from leadline.plan.design import design
+from leadline.plan.foretelling import cell_name
 from leadline.plan.steps import Step
 from leadline.spec.campaign import Campaign
 from leadline.spec.campaign_cluster import CampaignCluster
 from leadline.spec.load import build_campaign
+from leadline.store.prediction import CALIBRATED
 from leadline.store.records import StepKind
 
 CLUSTER: dict[str, Any] = {
@@ -141,3 +144,87 @@ def test_conditions_of_a_target_win_over_those_of_the_campaign() -> None:
     made = campaign(CLUSTER, nfs={"conditions": {"link": "1Gb/s"}})
     links = {step.site.label: step.site.conditions.link for step in steps(made)}
     assert links == {"disk": None, "nfs": 125e6}
+
+
+SWEPT = {**SERVED, "rw": ["randread", "randwrite"], "numjobs": [1, 2, 4, 8, 16], "repeats": 2}
+BOTH_WAYS = {**DISK, "rw": ["randread", "randwrite"]}
+TWO_TARGETS = [{"name": "xfs", "label": "disk"}, {"name": "nfs"}, {"name": "glusterfs"}]
+
+
+def probed(made: Campaign) -> tuple[Step, ...]:
+    return design(made, probes_of(made))[0].steps
+
+
+def swept(**top: Any) -> Campaign:
+    cluster = {**CLUSTER, "targets": ["nfs", "glusterfs"], **top.pop("cluster", {})}
+    served = {**SWEPT, "targets": ["nfs", "glusterfs"], "ioengine": "psync", **top.pop("served", {})}
+    return campaign(cluster, served, BOTH_WAYS, target=TWO_TARGETS, **top)
+
+
+@pytest.mark.parametrize("order", ["random", "as written"])
+@pytest.mark.parametrize("seed", range(4))
+def test_on_each_target_probes_run_first_and_what_they_tell_is_foretold_before_any_other_cell(
+    order: str, seed: int
+) -> None:
+    made = swept(order=order, seed=seed)
+    probes, planned = probes_of(made), probed(made)
+    assert len(probes) == 2 * 2 * 2  # two of each test on each target
+    for target in ("nfs", "glusterfs"):
+        own = [step for step in planned if step.site.target == target and CALIBRATED not in step.cell]
+        (again,) = [step for step in planned if CALIBRATED in step.cell and step.site.target == target]
+        assert again.kind is StepKind.PREDICTION
+        moving = [step for step in own if step.kind in (StepKind.CELL, StepKind.NOISE)]
+        before = {cell_name(step.experiment, step.cell) for step in moving if step.ordinal < again.ordinal}
+        after = {
+            cell_name(step.experiment, step.cell)
+            for step in moving
+            if step.ordinal > again.ordinal and cell_name(step.experiment, step.cell) not in probes
+        }
+        assert before == {name for name in probes if dict(name[1])["target"] == target}
+        assert len(after) == 10 - 4
+
+
+def test_each_repeat_of_each_cell_is_still_measured_once_and_only_the_first_of_a_probe_is_moved() -> None:
+    made = swept()
+    probes, planned = probes_of(made), probed(made)
+
+    def measured(those: tuple[Step, ...]) -> list[tuple[object, int]]:
+        cells = (step for step in those if step.kind is StepKind.CELL)
+        return [(cell_name(step.experiment, step.cell), step.repeat) for step in cells]
+
+    assert sorted(map(str, measured(planned))) == sorted(map(str, measured(steps(made))))
+    last = max(step.ordinal for step in planned if CALIBRATED in step.cell)
+    late = {repeat for name, repeat in measured(planned[last:]) if name in probes}
+    assert late == {1}
+
+
+def test_probes_bring_no_target_up_once_more() -> None:
+    def visits(planned: tuple[Step, ...]) -> int:
+        sites = [step.site for step in planned if step.kind is not StepKind.PREDICTION]
+        return sum(site != before for site, before in zip(sites[1:], sites, strict=False))
+
+    for seed in range(4):
+        assert visits(probed(swept(seed=seed))) == visits(steps(swept(seed=seed)))
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        {"cluster": {"probes": False}},
+        {"served": {"numjobs": [1, 4]}},
+        {"served": {"numjobs": 4, "iodepth": [1, 4, 16]}},
+    ],
+    ids=["not wanted", "nothing is left to foretell", "psync keeps one request a job whatever iodepth says"],
+)
+def test_where_probes_tell_nothing_the_plan_is_as_without_them(top: dict[str, Any]) -> None:
+    made = swept(**top)
+    assert not probes_of(made)
+    assert probed(made) == steps(made)
+
+
+def test_a_stored_depth_that_nobody_stated_is_still_asked_of_littles_law() -> None:
+    def stated(**keys: Any) -> bool:
+        stored = campaign({**CLUSTER, **keys}).model_dump(mode="json")["cluster"][0]
+        return "iodepth" in CampaignCluster.of_stored(stored).model_fields_set
+
+    assert stated(iodepth="inert") and not stated()

@@ -76,6 +76,21 @@ def test_storage_nodes_and_conditions_multiply() -> None:
     assert {cell["packet_loss"] for cell in cells(steps)} == {0, 0.5}
 
 
+def test_a_disk_that_takes_its_time_is_an_axis_like_any_other_condition() -> None:
+    slow = {"disk_latency": ["1ms", "4ms"], "disk_channels": 3, "disk_channel_bandwidth": ["none", "50MB/s"]}
+    held = [site.conditions.given() for site in sites(planned("xfs", conditions=slow))]
+    assert len(held) == 4 and all(each["disk_channels"] == 3 for each in held)
+    assert {each["disk_latency"] for each in held} == {0.001, 0.004}
+    assert {each.get("disk_channel_bandwidth") for each in held} == {None, 50e6}
+
+
+@pytest.mark.parametrize("key", ["disk_channels", "disk_channel_bandwidth"])
+@pytest.mark.parametrize("latency", [{}, {"disk_latency": ["none", "4ms"]}, {"disk_latency": "0s"}])
+def test_channels_of_a_disk_that_takes_no_time_are_refused(key: str, latency: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=f"has `{key}` where `disk_latency` does not always say"):
+        planned("xfs", conditions={**latency, key: 3})
+
+
 def test_rounds_go_over_all_sites_so_that_a_slow_hour_hits_all_targets_alike() -> None:
     steps = planned(["xfs", "ext4", "btrfs"], {"repeats": 3})
     measured = [step for step in steps if step.kind is StepKind.CELL]

@@ -10,6 +10,7 @@ import pytest
 from network_samples import network_results
 from rich.console import Console
 
+from leadline.report.figures.depth import depth_charts
 from leadline.report.network import tables
 from leadline.report.network_terminal import show_network
 from leadline.report.page import page
@@ -34,6 +35,13 @@ def test_a_column_that_a_tool_has_nothing_for_is_left_out() -> None:
     by_tool = {table.title: table.heads for table in tables([network_results()])}
     assert by_tool["leadline"][:3] == ("message", "region", "p50")
     assert by_tool["iperf3"] == ("message", "one way", "sent again")
+
+
+def test_the_depth_chart_has_the_fastest_stream_and_no_tests_of_storage() -> None:
+    (chart,) = depth_charts([network_results()])
+    memory, network = chart.layers
+    assert (memory.label, network.label) == ("memory copy", "network, one connection")
+    assert network.value == pytest.approx(1.25e9, rel=0.01) and "1 MiB" in network.detail
 
 
 def test_the_section_holds_the_tables_and_its_data_the_cells_of_each_size() -> None:

@@ -150,13 +150,14 @@ def test_a_page_of_ten_thousand_cells_stays_below_five_megabytes_and_is_built_in
     tmp_path: Path,
 ) -> None:
     results = many(10_000)
-    started = time.perf_counter()
+    started = time.process_time()
     path = write_report([results], tmp_path / "many.html")
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     print(f"\n{len(results.cells)} cells: {path.stat().st_size:,} bytes, {seconds:.2f} s")
 
     assert path.stat().st_size <= 5_000_000
-    assert seconds < 10  # a generous bound for a busy machine; the claim of 3 s is shown in benchmarks/
+    # Of a processor, which others may keep busy too; the claim of 3 s is shown in benchmarks/.
+    assert seconds < 10
 
 
 def test_figures_refer_to_cells_that_exist(whole: str) -> None:

@@ -78,6 +78,10 @@ def test_calls_that_a_suite_cannot_test_here_are_said_to_be_so_and_not_passed() 
     assert row(printed(OLD), "chflags") == ["chflags", "-", "1", "14/14"]
 
 
+def test_calls_that_were_left_out_are_not_said_to_have_no_cases() -> None:
+    assert "not run" in next(line for line in printed(EXT4).splitlines() if line.startswith("chown"))
+
+
 def test_the_two_suites_are_said_not_to_be_comparable() -> None:
     assert "not comparable" in printed(EXT4)
     assert "not comparable" not in printed(OLD)

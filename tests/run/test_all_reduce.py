@@ -44,7 +44,7 @@ def test_two_ranks_sum_and_every_size_and_repeat_has_its_record() -> None:
 def test_a_wrong_element_fails_the_step() -> None:
     size = {"size_bytes": 8, "operations": 2, "runtime_ns": 100, "times_ns": [40, 60], "wrong": 1}
     (record,) = records_of({"ranks": 2, "hosts": [], "library": "x", "sizes": [size]}, ("mpirun",))
-    assert record.status is Status.FAILED and "1 elements of the result were wrong" in str(record.reason)
+    assert record.status is Status.FAILED and "1 element of the result was wrong" in str(record.reason)
 
 
 def test_a_launcher_that_is_missing_is_said_with_its_package() -> None:

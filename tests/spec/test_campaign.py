@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from leadline.errors import UserError
+from leadline.plan.sites import lay_stands
 from leadline.spec.campaign import Campaign
 from leadline.spec.load import build_campaign, find_campaign, load_campaign, ready_made
+from leadline.spec.load_cluster import build_cluster
 
 EXPERIMENT = {"name": "one", "rw": "read", "size": "1m"}
 
@@ -123,6 +125,13 @@ def test_a_mistake_in_an_experiment_is_named_with_its_place(
         ({"defaults": 3}, ["[defaults]"]),
         ({"noise_repeats": -1}, ["`noise_repeats`"]),
         ({"name": ""}, ["`name`"]),
+        ({"conditions": {"client_cores": 1}}, ["c.toml: [conditions] (client_cores)", "lab targets only", "take them out"]),
+        ({"target": {"directory": "/x"}, "conditions": {"link": "1Gb/s", "client_memory": "1GiB"}},
+         ["(client_memory, link)", '"/x" is a directory']),
+        ({"target": ["xfs", {"directory": "/x"}], "conditions": {"disk_read_iops": 60}},
+         ['"/x" is a directory', "give the others `conditions` of their own"]),
+        ({"target": {"directory": "/x", "conditions": {"client_cores": 1}}}, ["`conditions`", "only a target of the lab"]),
+        ({"hosts": {"kind": "pair", "names": ["local", "b"]}, "conditions": {"link": "1Gb/s"}}, ["lab targets only"]),
     ],
 )  # fmt: skip
 def test_a_mistake_at_the_top_is_named_with_its_place(top: dict[str, Any], words: list[str]) -> None:
@@ -130,6 +139,11 @@ def test_a_mistake_at_the_top_is_named_with_its_place(top: dict[str, Any], words
     for word in words:
         assert word in sentence
     assert "\n" not in sentence
+
+
+def test_a_directory_beside_lab_targets_that_have_conditions_of_their_own_stays_free() -> None:
+    campaign = built(target=[{"name": "xfs", "conditions": {"client_cores": 1}}, {"directory": "/x"}])
+    assert [stand.site.conditions.given() for stand in lay_stands(campaign)] == [{"client_cores": 1}, {}]
 
 
 @pytest.mark.parametrize("experiments", [[], {"rw": "read"}, 3, ["read"], None])
@@ -143,6 +157,15 @@ def test_an_experiment_without_rw_or_size_says_what_is_missing() -> None:
         build_campaign({"name": "c", "experiment": [{"name": "one", "size": "1m"}]}, "c.toml")
     with pytest.raises(UserError, match="needs `size`"):
         build_campaign({"name": "c", "experiment": [{"name": "one", "rw": "read"}]}, "c.toml")
+
+
+def test_a_misspelt_key_is_told_as_such_and_not_as_a_missing_one() -> None:
+    with pytest.raises(UserError, match=r'unknown key "nam" in experiment.* did you mean "name"'):
+        build_campaign({"name": "c", "experiment": [{"nam": "one", "rw": "read", "size": "1m"}]}, "c.toml")
+    with pytest.raises(
+        UserError, match=r'unknown key "storage_node" in .cluster.; did you mean "storage_nodes"'
+    ):
+        build_cluster({"storage_node": 3, "storage_nic": "10Gb/s"}, "c.toml")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import os
 import signal
 import sqlite3
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,10 @@ from leadline.run.lab.tools import Toolbox
 
 Leadline = Callable[..., subprocess.CompletedProcess[str]]
 Look = Callable[[], object]
+Fork = Callable[[Callable[[], None]], int]
 DATA_BYTES = 64 << 20
+UP_AND_MEASURED_WITHIN_SECONDS = 240.0
+"""The servers of a cluster may take more than a minute by the lab's own limits, and then comes the first step."""
 CAMPAIGN = """
 name = "tiny"
 baselines = false
@@ -66,11 +71,21 @@ def up(
     return lifecycle.bring_up(name, lab_target(name), wishes, lambda line: None)[0]
 
 
-def kill_when(true: Callable[[], bool], child: int) -> None:
-    """SIGKILL to a process as soon as something is so."""
-    assert eventually(true, 30)
-    os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
+def killed_when(true: Callable[[], bool], forked: Fork, act: Callable[[], object]) -> None:
+    """Acts in a process of its own that is killed as soon as something is so, by itself: nobody has to look in time."""
+
+    def die_when_true() -> None:
+        while not true():
+            time.sleep(0.002)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def act_and_die() -> None:
+        threading.Thread(target=die_when_true, daemon=True).start()
+        act()
+        if true():  # the thread has had no processor meanwhile
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    _, status = os.waitpid(forked(act_and_die), 0)
     assert os.WIFSIGNALED(status), "it ended before it was killed"
 
 
@@ -123,7 +138,7 @@ def cleaned_after_a_killed_campaign(
     before, run = traces(), folder / "run"
     words, quiet = argv("run", campaign(name, folder), "--output", run), subprocess.DEVNULL
     with subprocess.Popen(words, cwd=folder, stdout=quiet, stderr=quiet) as started:
-        assert eventually(lambda: bool(statuses(run)), 40)
+        assert eventually(lambda: bool(statuses(run)), UP_AND_MEASURED_WITHIN_SECONDS)
         started.kill()
     assert leadline("lab", "down").returncode == 0
     assert eventually(lambda: traces() == before)
@@ -132,7 +147,7 @@ def cleaned_after_a_killed_campaign(
 def seen_by(client: Seat, file: str) -> str:
     """A file's content as read on a client's own mount, from its own network namespace."""
     words = ["nsenter", f"--net=/run/netns/{client.namespace}", "cat", f"{client.directory}/{file}"]
-    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 def shadow(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

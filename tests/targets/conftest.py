@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ssh_parts import Remote, make_user_key, start_remote, user_config
@@ -72,7 +76,7 @@ def traces(labs: Path, storage: Path) -> Callable[[], Traces]:
             namespaces=tuple(sorted(line for line in _lines("ip", "netns", "list") if prefix in line)),
             control_groups=tuple(sorted(_groups(prefix))),
             processes=tuple(sorted(_processes(f"LEADLINE_LAB_STATE={labs}"))),
-            files=tuple(sorted(str(path) for top in (labs, storage) for path in top.glob("**/*"))),
+            files=tuple(sorted(_below(labs, storage))),
         )
 
     return look
@@ -123,11 +127,33 @@ def forked() -> Iterator[Callable[[Callable[[], None]], int]]:
 
     yield fork
     for pid in children:
-        try:
-            os.kill(pid, 9)
-            os.waitpid(pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            continue
+        with suppress(ChildProcessError):  # the test has waited for it: its number may be another's by now
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+
+@pytest.fixture
+def killed_after_line(
+    forked: Callable[[Callable[[], None]], int],
+) -> Callable[[int, Callable[[], object]], int]:
+    """Runs a function in a process that is killed after so many lines of a lab's journal; its status, as waitpid(2) gives it."""
+
+    def run(last: int, act: Callable[[], object]) -> int:
+        def act_and_die() -> None:
+            write, lines = Journal._write, count(1)
+
+            def write_and_die(self: Journal, number: str, event: str, **fields: Any) -> None:
+                write(self, number, event, **fields)
+                if next(lines) == last:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            Journal._write = write_and_die  # type: ignore[method-assign]  # of this process, which ends here
+            act()
+
+        return os.waitpid(forked(act_and_die), 0)[1]
+
+    return run
 
 
 def _lines(*argv: str) -> list[str]:
@@ -137,6 +163,13 @@ def _lines(*argv: str) -> list[str]:
 def _groups(prefix: str) -> Iterator[str]:
     for top, folders, _ in os.walk("/sys/fs/cgroup"):
         yield from (f"{top}/{name}" for name in folders if prefix in name)
+
+
+def _below(*tops: Path) -> Iterator[str]:
+    """os.walk does not mind what goes while it looks."""
+    for top in tops:
+        for folder, folders, names in os.walk(top):
+            yield from (f"{folder}/{name}" for name in (*folders, *names))
 
 
 def _processes(word: str) -> Iterator[str]:

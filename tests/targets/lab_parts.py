@@ -44,8 +44,8 @@ EVERYTHING = Everything()
 WISHES = Wishes(1 << 20)
 
 
-def eventually(true: Callable[[], bool], within_seconds: float = 10.0) -> bool:
-    """Whether it becomes true in time; returns as soon as it is."""
+def eventually(true: Callable[[], bool], within_seconds: float = 60.0) -> bool:
+    """Whether it becomes true in time; returns as soon as it is. Long, because a busy machine may stand still for seconds."""
     until = time.monotonic() + within_seconds
     while not true():
         if time.monotonic() > until:
@@ -58,3 +58,12 @@ def kinds(state: LabState) -> list[str]:
     """The kinds of the resources that a lab has made, in order."""
     events = map(json.loads, state.journal.read_text().splitlines())
     return [event["kind"] for event in events if event["event"] == "intended"]
+
+
+def is_load_at_work(process: Path) -> bool:
+    """Whether a process, as /proc/PID, is a load of the engine's that has passed the first barrier: until then it has one thread."""
+    try:
+        words = (process / "cmdline").read_bytes().split(b"\0")
+        return words[1:2] == [b"run"] and len(list((process / "task").iterdir())) > 1
+    except OSError:
+        return False

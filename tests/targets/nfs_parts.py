@@ -89,7 +89,7 @@ def perform(
     jobs, each_bytes = int(asked["numjobs"]), int(asked["size"])
     step = Step(
         0, StepKind.CELL, "e", "fio", asked, files="reuse", layout=Layout(key, jobs, 1, each_bytes, ioengine=NAME),
-        timeout_seconds=20.0, expected_bytes=None if "runtime" in asked else jobs * each_bytes,
+        timeout_seconds=120.0, expected_bytes=None if "runtime" in asked else jobs * each_bytes,
     )  # fmt: skip
     access: Access = ready.accesses[NAME]
     if engine is not None:

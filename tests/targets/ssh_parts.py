@@ -13,7 +13,7 @@ from leadline.run.lab.network import LabHost
 
 HAND_OVER = """
 import socket, sys
-reached = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=10)
+reached = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=60)
 reached.setblocking(True)
 socket.send_fds(socket.socket(fileno=1), [b"."], [reached.fileno()])
 """
@@ -101,7 +101,7 @@ def _command(pid: str) -> str:
 
 
 def _await_listening(host: LabHost) -> None:
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     wanted = f"{socket.inet_aton(host.address)[::-1].hex().upper()}:0016"
     while True:
         table = subprocess.run(

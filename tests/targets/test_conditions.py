@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from cluster_parts import skip_unless_installed
 from held_parts import Held
 from lab_parts import EVERYTHING, eventually
 
+from attempts import attempts
 from leadline.errors import UserError
 from leadline.plan.sites import Conditions
 from leadline.run.lab import lifecycle
@@ -28,12 +28,11 @@ from leadline.run.lab.parts import counted_namespaces, parts_of
 from leadline.run.lab.registry import TARGETS, lab_target
 from leadline.run.lab.state import Ready, Seat, lab_state
 from leadline.run.lab.tools import in_groups
-from leadline.run.observe.counters import CounterSampler
 from leadline.run.observe.network_namespaces import NamespaceReader
 
 DATA_BYTES = 64 << 20
 MIB = 1 << 20
-Fork = Callable[[Callable[[], None]], int]
+Killed = Callable[[int, Callable[[], object]], int]
 Look = Callable[[], Any]
 
 
@@ -70,17 +69,29 @@ def test_a_shaped_cable_carries_what_was_said_and_no_more(distributed: str) -> N
     """While it is busy: opening the file and waiting for the last answer take time in which nothing is sent."""
     shape = 10e6
     ready = up(distributed, link=shape)
-    reader = NamespaceReader(counted_namespaces(lab_state(distributed), ready))
-    with reader, CounterSampler([], [], interval_seconds=0.5, namespaces=reader) as sampler:
-        fio(ready.clients[0], "write", "1m", "--size=40m", "--end_fsync=1")
-    rates = next(
-        each.values
-        for each in sampler.series()
-        if each.name == "host.client1.nic.v0.transmit_bytes_per_second"
-    )
-    assert median(rates) == pytest.approx(shape, rel=0.1)
-    assert max(rates) < 1.1 * shape
+    with NamespaceReader(counted_namespaces(lab_state(distributed), ready)) as reader:
+        for attempt in attempts():
+            rates = sent_meanwhile(
+                reader, lambda: fio(ready.clients[0], "write", "1m", "--size=24m", "--end_fsync=1")
+            )
+            assert max(rates) < 1.1 * shape
+            with attempt:
+                assert max(rates) > 0.9 * shape
     assert ready.facts["conditions"] == {"link": shape}
+
+
+def sent_meanwhile(reader: NamespaceReader, act: Callable[[], object]) -> list[float]:
+    """Bytes a second that the first client sent, in windows of half a second or a little less: never more than it was."""
+    working = threading.Thread(target=act)
+    working.start()
+    rates, begun, counted = [], time.monotonic(), reader.counters()
+    while working.is_alive():
+        working.join(0.5)
+        begun_next, now = time.monotonic(), reader.counters()
+        name = "host.client1.nic.v0.transmit_bytes"
+        rates.append((now[name] - counted[name]) / (time.monotonic() - begun))
+        begun, counted = begun_next, now
+    return rates
 
 
 @both
@@ -100,15 +111,23 @@ def test_each_host_has_a_name_and_each_server_an_entry(distributed: str) -> None
 @pytest.mark.parametrize("name", ["ext4", "xfs", "btrfs"])
 def test_a_slow_disk_is_slow_for_the_load_and_for_the_kernels_own_writeback(name: str) -> None:
     (seat,) = seats(up(name, disk_read_iops=200, disk_write_bandwidth=4 * MIB))
-    wrote = fio(seat, "write", "64k", "--size=6m", "--direct=1")
-    # Never more; how much less is this machine's affair (3.0 of 4 MiB/s was seen once on btrfs under a load of 10, cause not found).
-    assert 2 * MIB < wrote["bw_bytes"] < 1.1 * 4 * MIB
-    # Of the file just written: one that fio laid out itself would first be flushed, at the slow disk's pace and in the reads' time.
-    read = fio(seat, "randread", "4k", "--size=6m", "--direct=1", "--runtime=1", "--time_based")
-    assert read["iops"] == pytest.approx(200, rel=0.15)
-    path = Path(seat.directory) / "buffered"
-    path.write_bytes(os.urandom(8 * MIB))
-    assert seconds_of("sync", "--file-system", str(path)) > 0.9 * 8 / 4 - 0.5  # not in the writer's own name
+    for attempt in attempts():
+        wrote = fio(seat, "write", "64k", "--size=6m", "--direct=1")
+        # Never more; how much less is this machine's affair (3.0 of 4 MiB/s was seen once on btrfs under a load of 10, cause not found).
+        assert wrote["bw_bytes"] < 1.1 * 4 * MIB
+        with attempt:
+            assert wrote["bw_bytes"] > 2 * MIB
+    for attempt in attempts():  # of its own: a stall spoils the one or the other
+        # Of the file just written: one that fio laid out itself would first be flushed, at the slow disk's pace and in the reads' time.
+        read = fio(seat, "randread", "4k", "--size=6m", "--direct=1", "--runtime=1", "--time_based")
+        assert read["iops"] < 1.15 * 200
+        with attempt:
+            assert read["iops"] > 0.6 * 200
+    path, content = Path(seat.directory) / "buffered", os.urandom(8 * MIB)
+    started = time.monotonic()  # the kernel may begin while this process stands still before its sync
+    path.write_bytes(content)
+    subprocess.run(["sync", "--file-system", path], check=True, timeout=120)
+    assert time.monotonic() - started > 0.9 * 8 / 4 - 0.5  # not in the writer's own name
 
 
 @both
@@ -117,17 +136,16 @@ def test_slow_disks_hold_the_servers_of_a_distributed_target(distributed: str) -
     """From the first byte to the last that the kernel writes back: servers keep in memory what no fsync forces."""
     limit, size = 8 * MIB, 20 * MIB
     ready = up(distributed, disk_write_bandwidth=limit)
-    sync_at_once(disks(distributed, ready))
-    before, started = written(ready), time.monotonic()
-    Path(ready.clients[0].directory, "data").write_bytes(os.urandom(size))
-    sync_at_once(disks(distributed, ready))
-    seconds = time.monotonic() - started
-    for then, now in zip(before, written(ready), strict=True):
-        assert now - then >= size
-        assert (now - then) / seconds < 1.1 * limit
-        assert (
-            now - then
-        ) / seconds > 0.6 * limit  # the rest is the client's writing, before there is anything to sync
+    for attempt in attempts():
+        sync_at_once(disks(distributed, ready))
+        started, before = time.monotonic(), written(ready)
+        Path(ready.clients[0].directory, "data").write_bytes(os.urandom(size))
+        sync_at_once(disks(distributed, ready))
+        gained = [now - then for then, now in zip(before, written(ready), strict=True)]
+        seconds = time.monotonic() - started
+        assert min(gained) >= size and max(gained) / seconds < 1.1 * limit
+        with attempt:  # the rest is the client's writing, before there is anything to sync
+            assert min(gained) / seconds > 0.6 * limit
 
 
 @both
@@ -146,7 +164,7 @@ def test_a_small_client_has_its_cores_and_memory_with_its_mount(distributed: str
     cpu = Path(next(path for path in seat.groups if "/cpu/" in path))
     memory = Path(next(path for path in seat.groups if "/memory/" in path))
     (daemon,) = [int(pid) for pid in (cpu / "cgroup.procs").read_text().split()]
-    used, started = cpu_seconds(daemon), time.monotonic()
+    started, used = time.monotonic(), cpu_seconds(daemon)
     figures = fio(seat, "randread", "4k", "--size=8m", "--runtime=3", "--time_based")
     used, seconds = cpu_seconds(daemon) - used, time.monotonic() - started
     assert (
@@ -161,11 +179,13 @@ def test_a_small_client_has_its_cores_and_memory_with_its_mount(distributed: str
 def test_a_client_of_a_quarter_of_a_core_on_a_local_target_gets_no_more() -> None:
     (seat,) = up("tmpfs", client_cores=0.25, client_memory=64 * MIB).clients
     assert seat.namespace == ""
-    busy = "import time; until = time.monotonic() + 1.5\nwhile time.monotonic() < until: pass\nprint(time.process_time())"
+    busy = "import time; begun = time.monotonic()\nwhile time.process_time() < 0.4: pass\nprint(time.monotonic() - begun)"
     said = subprocess.run(
         in_groups(seat.groups, (sys.executable, "-c", busy)), capture_output=True, text=True, check=True
     )
-    assert 0.15 < float(said.stdout) < 0.6
+    assert float(said.stdout) > 0.8, (
+        "0.4 s of a processor take 1.6 s then, but for what was spent on the way there"
+    )
     takes = "bytearray(b'x') * (256 << 20); print('got it')"
     done = subprocess.run(
         in_groups(seat.groups, (sys.executable, "-c", takes)), capture_output=True, text=True, check=False
@@ -205,24 +225,14 @@ ALL = Conditions(1e6, 1.0, 4e6, 4e6, 100, 100, 0.5, 64 * MIB)
 
 @pytest.mark.parametrize("last", range(14, 46, 3))
 def test_killed_while_conditions_are_set_it_is_cleaned_by_another_process(
-    last: int, forked: Fork, traces: Look, monkeypatch: pytest.MonkeyPatch
+    last: int, killed_after_line: Killed, traces: Look
 ) -> None:
     before, throttled = traces(), throttles()
-    write, written_lines = Journal._write, 0
-
-    def write_and_die(self: Journal, number: str, event: str, **fields: Any) -> None:
-        nonlocal written_lines
-        write(self, number, event, **fields)
-        written_lines += 1
-        if written_lines == last:
-            os.kill(os.getpid(), signal.SIGKILL)
 
     def bring_up() -> None:
         lifecycle.bring_up("held", Held(), Wishes(1, conditions=ALL), lambda line: None)
 
-    monkeypatch.setattr(Journal, "_write", write_and_die)
-    _, status = os.waitpid(forked(bring_up), 0)
-    monkeypatch.setattr(Journal, "_write", write)
+    status = killed_after_line(last, bring_up)
     assert os.WIFSIGNALED(status) or last > 40
     lifecycle.tear_down("held")
     assert eventually(lambda: traces() == before) and throttles() == throttled
@@ -273,7 +283,7 @@ def test_conditions_are_given_on_the_command_line_and_refused_there_in_one_sente
         "disk_write_bandwidth": 20 * MIB, "disk_read_iops": 100, "client_cores": 0.5, "client_memory": 64 * MIB,
     }  # fmt: skip
     status = leadline("lab", "status", "ext4").stdout
-    assert "disk    disk1  mounted at" in status and "held    client_cores 0.5" in status
+    assert "disk    disk1  mounted at" in status and "held    0.5 cores a client" in status
     assert leadline("lab", "down", "ext4").returncode == 0
     for wrong in (
         ("--link", "fast"),
@@ -300,7 +310,7 @@ def disks(name: str, ready: Ready) -> list[str]:
 def sync_at_once(points: list[str]) -> None:
     """One sync(1) over all of them would do one after the other."""
     running = [subprocess.Popen(["sync", "--file-system", point]) for point in points]
-    assert [each.wait(60) for each in running] == [0] * len(points)
+    assert [each.wait(120) for each in running] == [0] * len(points)
 
 
 def numbers(device: str) -> str:
@@ -327,9 +337,3 @@ def cpu_seconds(pid: int) -> float:
     """User and system time of a process (proc_pid_stat(5), fields 14 and 15)."""
     columns = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     return (int(columns[11]) + int(columns[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def seconds_of(*words: str) -> float:
-    started = time.monotonic()
-    subprocess.run(words, check=True, timeout=60)
-    return time.monotonic() - started

@@ -11,15 +11,15 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cluster_parts import skip_unless_installed, up
-from lab_parts import eventually
+from lab_parts import eventually, is_load_at_work
 from ssh_parts import Remote
 
+from attempts import attempts
 from leadline.analyse.staleness import staleness
 from leadline.analyse.visibility import windows
 from leadline.store.histories import read_histories
@@ -41,7 +41,7 @@ def test_two_hosts_that_share_an_ext4_hold_everything_and_their_clocks_are_known
 ) -> None:
     """With more lanes than sshd carries sessions on one connection (MaxSessions)."""
     places = [f"{remote.name}:{work_directory}" for remote in remotes]
-    found, grid, kept = tmp_path / "histories.json", tmp_path / "grid.json", tmp_path / "kept"
+    found, grid = tmp_path / "histories.json", tmp_path / "grid.json"
     words = (
         "--histories",
         "3s",
@@ -54,24 +54,34 @@ def test_two_hosts_that_share_an_ext4_hold_everything_and_their_clocks_are_known
         "--lanes",
         "12",
     )
-    files = ("--histories-json", found, "--json", grid, "--keep-histories", kept)
-    done = leadline("consistency", *places, "--control", *words, *SOME, *files)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = read_histories(found)
-    assert result.report["operations"] > 300 and result.report["whole"]
-    assert not [line for line in result.report["lines"] if line["verdict"] == "violated"]
-    assert [client["host"] for client in result.clients] == [remote.name for remote in remotes]
-    clocks = result.facts["clocks"]
-    assert set(clocks) == {remote.name for remote in remotes}
-    for facts in clocks.values():
-        assert facts["jumped_ns"] == 0 and facts["readings"] > 5
-        assert abs(facts["offset_ns"]) <= facts["error_ns"], "the clocks are one, and the bounds hold that"
-        assert facts["error_ns"] <= facts["largest_record_error_ns"] < 50_000_000
-    assert "The clients are on 2 hosts" in done.stdout
-    assert {sample.stale for sample in result.delays} == {False}
-    assert {window.ending for window in windows(read_visibility(grid))} == {Ending.AT_ONCE}
-    assert {path.name for path in kept.glob("*.history")} == {"A.history", "B.history", "witness.history"}
-    nothing_is_left(remotes, work_directory)
+    for number, attempt in enumerate(attempts()):
+        kept = tmp_path / f"kept{number}"
+        files = ("--histories-json", found, "--json", grid, "--keep-histories", kept)
+        done = leadline("consistency", *places, "--control", *words, *SOME, *files)
+        assert done.returncode == 0, done.stdout + done.stderr
+        result = read_histories(found)
+        assert result.report["whole"]
+        assert not [line for line in result.report["lines"] if line["verdict"] == "violated"]
+        assert [client["host"] for client in result.clients] == [remote.name for remote in remotes]
+        clocks = result.facts["clocks"]
+        assert set(clocks) == {remote.name for remote in remotes}
+        for facts in clocks.values():
+            assert facts["jumped_ns"] == 0 and facts["readings"] > 5
+            assert abs(facts["offset_ns"]) <= facts["error_ns"], (
+                "the clocks are one, and the bounds hold that"
+            )
+        assert "The clients are on 2 hosts" in done.stdout
+        assert {sample.stale for sample in result.delays} == {False}
+        assert {window.ending for window in windows(read_visibility(grid))} == {Ending.AT_ONCE}
+        histories = {path.name for path in kept.glob("*.history")}
+        assert histories == {"A.history", "B.history", "witness.history"}
+        nothing_is_left(remotes, work_directory)
+        with attempt:  # how much is done in three seconds, and how long the ways are
+            assert result.report["operations"] > 300
+            for facts in clocks.values():
+                # The last reading is no record, and may be off by more than any of them.
+                assert 0 < facts["error_ns"] < 50_000_000
+                assert 0 < facts["largest_record_error_ns"] < 50_000_000
 
 
 def test_a_host_and_this_machine_see_on_two_juicefs_mounts_what_one_machine_sees(
@@ -80,19 +90,18 @@ def test_a_host_and_this_machine_see_on_two_juicefs_mounts_what_one_machine_sees
     skip_unless_installed("juicefs")
     here, there = (Path(client.directory) for client in up("juicefs", clients=2).clients)
     grid = tmp_path / "grid.json"
-    done = leadline(
-        "consistency", f"{remotes[0].name}:{there}", here, *SOME, "--patience", "2s", "--json", grid
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = read_visibility(grid)
-    assert [client.get("host") for client in result.clients] == [remotes[0].name, None]
-    assert {client["filesystem"] for client in result.clients} == {"fuse.juicefs"}
-    endings = {
-        window.cell.mutation: window.ending for window in windows(result) if window.ending is Ending.LOST
-    }
-    assert endings == {"append": Ending.LOST}, (
-        "appends by turns are lost by JuiceFS, wherever its clients are"
-    )
+    for attempt in attempts():
+        done = leadline(
+            "consistency", f"{remotes[0].name}:{there}", here, *SOME, "--patience", "2s", "--json", grid
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        result = read_visibility(grid)
+        assert [client.get("host") for client in result.clients] == [remotes[0].name, None]
+        assert {client["filesystem"] for client in result.clients} == {"fuse.juicefs"}
+        lost = {window.cell.mutation for window in windows(result) if window.ending is Ending.LOST}
+        assert lost <= {"append"}
+        with attempt:  # turns that a stall made longer than the cache time lose nothing
+            assert lost, "appends by turns are lost by JuiceFS, wherever its clients are"
     nothing_is_left(remotes[:1], here)
 
 
@@ -105,17 +114,19 @@ def test_juicefs_on_two_hosts_loses_appends_and_shows_its_cache_time_whose_delay
     places = [f"{remote.name}:{mount}" for remote, mount in zip(remotes, mounts, strict=True)]
     quick = ("--mutation", "unlink", "--probe", "stat", "--trials", "1", "--patience", "1.5s")
     words = ("--histories", "6s", "--delays", "40", "--longest-delay", "2s", "--histories-json", found)
-    done = leadline("consistency", *places, *quick, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = read_histories(found)
-    lines = {(line["kind"], line["guarantee"]): line for line in result.report["lines"]}
-    assert lines["append_log", "no_lost_write"]["verdict"] == "violated"
-    assert lines["append_log", "no_lost_write"]["anomalies"].keys() == {"lost"}
-    for each in staleness(result.delays):
-        assert each.cache_time is not None
-        assert each.cache_time.low_seconds <= 1.2 and each.cache_time.high_seconds >= 0.8, each
-    for facts in result.facts["clocks"].values():
-        assert 0 < facts["largest_delay_error_ns"] < 50_000_000
+    for attempt in attempts():
+        done = leadline("consistency", *places, *quick, *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        result = read_histories(found)
+        lines = {(line["kind"], line["guarantee"]): line for line in result.report["lines"]}
+        with attempt:
+            assert lines["append_log", "no_lost_write"]["verdict"] == "violated"
+            assert lines["append_log", "no_lost_write"]["anomalies"].keys() == {"lost"}
+            for each in staleness(result.delays):
+                assert each.cache_time is not None
+                assert each.cache_time.low_seconds <= 1.2 and each.cache_time.high_seconds >= 0.8, each
+            for facts in result.facts["clocks"].values():
+                assert 0 < facts["largest_delay_error_ns"] < 50_000_000
     nothing_is_left(remotes, mounts[0])
 
 
@@ -165,9 +176,7 @@ def test_what_a_killed_run_left_on_the_hosts_is_gone_soon_after(
     assert eventually(lambda: len(list(work_directory.glob("leadline-visibility-*/objects/*"))) > 5)
     process.kill()
     process.wait()
-    until = time.monotonic() + 20
-    while list(work_directory.iterdir()) and time.monotonic() < until:
-        time.sleep(0.2)
+    assert eventually(lambda: list(work_directory.iterdir()) == [])
     nothing_is_left(remotes, work_directory)
 
 
@@ -179,7 +188,7 @@ def test_a_client_or_host_that_dies_leaves_an_incomplete_history_and_says_so(
     killer.start()
     found = tmp_path / "histories.json"
     places = [f"{remote.name}:{work_directory}" for remote in remotes]
-    words = ("--only", "histories", "--histories", "3s", "--patience", "0.2s", "--histories-json", found)
+    words = ("--only", "histories", "--histories", "4s", "--patience", "0.2s", "--histories-json", found)
     done = leadline("consistency", *places, "--control", *words)
     killer.join()
     assert done.returncode == 2, done.stdout + done.stderr
@@ -191,23 +200,17 @@ def test_a_client_or_host_that_dies_leaves_an_incomplete_history_and_says_so(
 
 
 def _kill_under_load(remote: Remote, everything: bool) -> None:
-    """The load there, or whatever runs on the host, ssh included."""
-    for _ in range(400):
-        loads = [pid for pid in _pids(remote) if _words(pid)[1:2] == [b"run"]]
-        if loads:
-            time.sleep(0.5)
-            for pid in _pids(remote) if everything else loads:
-                with contextlib.suppress(ProcessLookupError):  # it ended with the one before
-                    os.kill(pid, signal.SIGKILL)
-            return
-        time.sleep(0.05)
+    """The load there, or whatever runs on the host, ssh included. A load that is killed before it has begun is an error of the user's."""
+    loads: list[int] = []
 
+    def are_at_work() -> bool:
+        loads[:] = [pid for pid in _pids(remote) if is_load_at_work(Path(f"/proc/{pid}"))]
+        return bool(loads)
 
-def _words(pid: int) -> list[bytes]:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return []
+    assert eventually(are_at_work)
+    for pid in _pids(remote) if everything else loads:
+        with contextlib.suppress(ProcessLookupError):  # it ended with the one before
+            os.kill(pid, signal.SIGKILL)
 
 
 def _pids(remote: Remote) -> list[int]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from attempts import attempts
 from leadline.run.lab.state import lab_state
 from leadline.store.records import Status
 from leadline.store.run_folder import RunFolder
@@ -69,26 +70,31 @@ def campaign(tmp_path: Path, text: str) -> Path:
 def test_caches_are_late_and_lose_appends_no_caches_do_not_and_the_report_has_the_price(
     leadline: Leadline, tmp_path: Path
 ) -> None:
-    run = tmp_path / "run"
-    done = leadline("run", campaign(tmp_path, TWO_CACHES), "--output", run)
-    assert done.returncode == 0, done.stdout + done.stderr
-    shown = json.loads(leadline("show", "--json", run).stdout)["runs"][0]
-    none, second = shown["consistency"]
-    assert (none["label"], second["label"]) == ("no caches", "caches of 1 s")
-    endings = {one["label"]: {each["cell"]: each["ending"] for each in one["grid"]} for one in (none, second)}
-    assert endings["caches of 1 s"]["unlink / stat, looked"] == "later"
-    assert endings["caches of 1 s"]["append / append, read, writer close"] == "lost"
-    assert endings["no caches"]["append / append, read, writer close"] != "lost"
-    verdicts = {each["promise"]: each["verdict"] for each in second["promises"]}
-    assert verdicts == {"close-to-open": "violated", "bounded=1ms": "violated"}
-    (price,) = shown["prices"]
-    fresh, late = price["points"]
-    assert (fresh["cache_seconds"], late["cache_seconds"]) == (0, 1)
-    assert 0.5e9 < late["stale_ns"] < 2e9 and late["appends_lost"] == 2 and fresh["appends_lost"] == 0
-    assert late["rates_per_second"]["file stat"] > fresh["rates_per_second"]["file stat"]
-    page = (run / "report.html").read_text()
-    assert "The price of consistency: juicefs" in page and "LOST 2 of 2" in page
-    assert shown["failed"] == [] and shown["missing_cells"] == 0
+    for number, attempt in enumerate(attempts()):
+        run = tmp_path / f"run{number}"
+        done = leadline("run", campaign(tmp_path, TWO_CACHES), "--output", run)
+        assert done.returncode == 0, done.stdout + done.stderr
+        shown = json.loads(leadline("show", "--json", run).stdout)["runs"][0]
+        none, second = shown["consistency"]
+        assert (none["label"], second["label"]) == ("no caches", "caches of 1 s")
+        assert shown["failed"] == [] and shown["missing_cells"] == 0
+        ending = {
+            one["label"]: {each["cell"]: each["ending"] for each in one["grid"]} for one in (none, second)
+        }
+        assert ending["no caches"]["append / append, read, writer close"] != "lost"
+        (price,) = shown["prices"]
+        fresh, late = price["points"]
+        assert (fresh["cache_seconds"], late["cache_seconds"]) == (0, 1) and fresh["appends_lost"] == 0
+        page = (run / "report.html").read_text()
+        assert "The price of consistency: juicefs" in page
+        with attempt:
+            assert ending["caches of 1 s"]["unlink / stat, looked"] == "later"
+            assert ending["caches of 1 s"]["append / append, read, writer close"] == "lost"
+            verdicts = {each["promise"]: each["verdict"] for each in second["promises"]}
+            assert verdicts == {"close-to-open": "violated", "bounded=1ms": "violated"}
+            assert 0.5e9 < late["stale_ns"] < 2e9 and late["appends_lost"] == 2
+            assert late["rates_per_second"]["file stat"] > fresh["rates_per_second"]["file stat"]
+            assert "LOST 2 of 2" in page
 
 
 @pytest.mark.anybody
@@ -125,14 +131,16 @@ def test_mounts_that_are_there_already_are_clients_each(leadline: Leadline, tmp_
     text = CONTROL.replace("control = true", "witness = false").replace(
         "[[experiment]]", f"{target}[[experiment]]"
     )
-    run = tmp_path / "run"
-    done = leadline("run", campaign(tmp_path, text.replace('"posix"', '"eventual"')), "--output", run)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (site,) = json.loads(leadline("show", "--json", run).stdout)["runs"][0]["consistency"]
-    assert {each["cell"]: each["ending"] for each in site["grid"]}[
-        "append / append, read, writer close"
-    ] == "lost"
-    assert [each["verdict"] for each in site["promises"]] == ["violated"]
+    path = campaign(tmp_path, text.replace('"posix"', '"eventual"'))
+    for number, attempt in enumerate(attempts()):
+        run = tmp_path / f"run{number}"
+        done = leadline("run", path, "--output", run)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (site,) = json.loads(leadline("show", "--json", run).stdout)["runs"][0]["consistency"]
+        endings = {each["cell"]: each["ending"] for each in site["grid"]}
+        with attempt:  # turns that a stall made longer than the cache time lose nothing
+            assert endings["append / append, read, writer close"] == "lost"
+            assert [each["verdict"] for each in site["promises"]] == ["violated"]
     assert leadline("lab", "down", "juicefs").returncode == 0
 
 
@@ -147,8 +155,8 @@ def test_mounts_that_die_meanwhile_fail_the_step_which_keeps_what_was_seen_and_t
     ) as running:
         try:
             mount = lab_state("juicefs").folder / "client2"
-            _until(lambda: any(mount.glob("work/leadline-consistency-*/leadline-visibility-*/*")), 60)
-            time.sleep(4)
+            # Trials are begun in their order, a few at a time: by then some are decided, and most are not begun.
+            _until(lambda: any(mount.glob("work/leadline-consistency-*/leadline-visibility-*/9-*")))
             daemons = _daemons(labs)
             assert daemons
             for daemon in daemons:
@@ -217,7 +225,7 @@ def _engines(directory: Path) -> list[str]:
     return found
 
 
-def _until(true: Callable[[], bool], within_seconds: float = 20.0) -> None:
+def _until(true: Callable[[], bool], within_seconds: float = 60.0) -> None:
     until = time.monotonic() + within_seconds
     while not true():
         assert time.monotonic() < until, "it did not come"

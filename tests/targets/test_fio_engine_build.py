@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_parts import journal_has, kill_when
+from cluster_parts import journal_has, killed_when
 from lab_parts import eventually
 from nfs_parts import Workshop, build, build_or_skip
 
@@ -69,7 +69,7 @@ def test_a_killed_build_leaves_nothing(empty_cache: Path, forked: Fork, traces: 
     def forever() -> None:
         lifecycle.bring_up("workshop", Workshop(), Wishes(0), lambda line: None)
 
-    kill_when(lambda: journal_has("workshop", '"name": "fetch-fio"'), forked(forever))
+    killed_when(lambda: journal_has("workshop", '"name": "fetch-fio"'), forked, forever)
     lifecycle.tear_down("workshop")
     assert eventually(lambda: traces() == before)
     assert not any(each.is_file() for each in empty_cache.glob("**/*"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cluster_parts import skip_unless_installed
+from lab_parts import eventually
 from ssh_parts import Remote
 
 from leadline.store.records import StepKind, StepRecord
@@ -53,6 +55,17 @@ def hosts_of(record: StepRecord) -> list[str]:
     return sorted({part.host for part in record.measurements})
 
 
+def counted_machines(record: StepRecord) -> list[str]:
+    """Whose cores were counted apart from this machine's."""
+    found = (re.fullmatch(r"host\.(.+)\.cpu\.all\.user_seconds", name) for name in record.totals)
+    return sorted(match[1] for match in found if match)
+
+
+def spent_reading(record: StepRecord, host: str) -> bool:
+    """Whether a disk of the host was counted."""
+    return any(re.fullmatch(rf"host\.{host}\.disk\..+\.read_bytes", name) for name in record.totals)
+
+
 def test_hosts_by_ssh_measure_a_directory_that_all_of_them_see(
     leadline: Leadline, remotes: list[Remote], tmp_path: Path, work_directory: Path
 ) -> None:
@@ -61,8 +74,15 @@ def test_hosts_by_ssh_measure_a_directory_that_all_of_them_see(
     assert hosts_of(two) == ["remote1", "remote2"]
     assert [window["name"] for window in two.facts["clients"]] == ["remote1", "remote2"]
     assert {part.host for part in one.measurements} <= {"remote1", "local"}
+    assert counted_machines(one) == ["remote1"] and counted_machines(two) == ["remote1", "remote2"]
+    assert spent_reading(two, "remote1") and spent_reading(two, "remote2"), (
+        "the disks below the directory there, too"
+    )
     assert list(work_directory.iterdir()) == [], "only what leadline made is removed, and all of it"
     assert [remote.leavings() for remote in remotes] == [[], []]
+    assert eventually(lambda: [remote.processes() for remote in remotes] == [[], []]), (
+        "nobody counts there any more"
+    )
 
 
 def test_a_host_that_does_not_see_the_directory_is_named_before_anything_is_measured(
@@ -85,8 +105,12 @@ def test_a_host_that_does_not_see_the_directory_is_named_before_anything_is_meas
 def test_ranks_of_mpi_are_clients(leadline: Leadline, tmp_path: Path, work_directory: Path) -> None:
     launcher = "mpirun --allow-run-as-root --oversubscribe --map-by slot"
     where = f'[target]\ndirectory = "{work_directory}"\n[hosts]\nkind = "mpi"\nlauncher = "{launcher}"'
-    _, two = measured(leadline, tmp_path, where)
+    one, two = measured(leadline, tmp_path, where)
     assert hosts_of(two) == ["rank0", "rank1"]
+    assert counted_machines(one) == counted_machines(two) == ["rank0"], (
+        "two ranks of one machine count it once"
+    )
+    assert two.totals["host.rank0.engine.cpu_seconds"] >= 0
 
 
 @pytest.mark.parametrize("load", ["together", "fio server"])
@@ -116,7 +140,11 @@ def test_jobs_of_several_clients_are_spread_over_several_servers(
     ]  # fmt: skip
     assert all(part.operations > 0 for part in two.measurements)
     sent = [two.totals[f"host.ganesha{number}.nic.v0.transmit_bytes"] for number in (1, 2)]
-    assert min(sent) > 0.2 * sum(sent), f"both servers answered, not one: {sent}"
+    of_one_job = [
+        min(part.size_bytes for part in two.measurements if part.host == client)
+        for client in ("client1", "client2")
+    ]
+    assert min(sent) > sum(of_one_job) > 0, f"both servers answered a job of each client, not one all: {sent}"
 
 
 def test_a_target_of_one_machine_refuses_several_clients(leadline: Leadline, tmp_path: Path) -> None:

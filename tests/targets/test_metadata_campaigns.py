@@ -143,7 +143,7 @@ def test_mpirun_starts_mdtest_as_it_starts_the_real_one(
 ) -> None:
     words = argv("mdtest", "-d", work_directory, "-z", "1", "-b", "2", "-I", "20", "-u", "-N", "1")
     done = subprocess.run(
-        [*MPIRUN, "-np", "3", *words], capture_output=True, text=True, timeout=60, check=False
+        [*MPIRUN, "-np", "3", *words], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("SUMMARY rate") == 1, "one process prints for all"
@@ -170,7 +170,7 @@ def test_a_mistake_under_mpirun_is_said_once_and_nobody_hangs(
     (work_directory / "test-dir.0-0").mkdir()
     asked = argv("mdtest", *(word.replace("DIRECTORY", str(work_directory)) for word in words))
     done = subprocess.run(
-        [*MPIRUN, "-np", "2", *asked], capture_output=True, text=True, timeout=60, check=False
+        [*MPIRUN, "-np", "2", *asked], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 2
     assert done.stderr.count(said) == 1, done.stderr

@@ -12,7 +12,7 @@ import pytest
 from cluster_parts import (
     cleaned_after_a_killed_campaign,
     journal_has,
-    kill_when,
+    killed_when,
     measured_by_a_campaign,
     seen_by,
     shadow,
@@ -46,7 +46,7 @@ def system_files() -> list[str]:
 def asked_by(client: Seat, *words: str) -> str:
     """A tool of MooseFS on a client's host: it must reach the master."""
     enter = ["nsenter", f"--net=/run/netns/{client.namespace}", *words]
-    return subprocess.run(enter, capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(enter, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 def copies(client: Seat, file: Path, storage: Path) -> list[int]:
@@ -66,7 +66,7 @@ def test_two_cycles_two_clients_three_copies_and_nothing_is_left(traces: Look, s
     note = Path(ready.directory) / "note"
     note.write_text("three times")
     assert seen_by(second, "note") == "three times"
-    assert asked_by(first, "mfsfileinfo", str(note)).count("status:VALID") == 3
+    assert eventually(lambda: asked_by(first, "mfsfileinfo", str(note)).count("status:VALID") == 3)
     assert copies(first, note, storage) == [1, 1, 1]
     parameters = (Path(ready.directory).parent / ".params").read_text()  # what the client itself goes by
     assert "mfscachemode: DIRECT\n" in parameters
@@ -81,13 +81,16 @@ def test_two_cycles_two_clients_three_copies_and_nothing_is_left(traces: Look, s
 
 
 @pytest.mark.usefixtures("installed")
-def test_four_chunkservers_with_two_copies_and_no_trash(storage: Path) -> None:
-    ready = up(NAME, {"goal": "2"}, nodes=4)
+def test_four_chunkservers_with_two_copies_on_synchronous_disks_and_no_trash(storage: Path) -> None:
+    ready = up(NAME, {"goal": "2", "sync-disks": "true"}, nodes=4)
     (client,) = ready.clients
     note = Path(ready.directory) / "note"
     note.write_text("twice")
-    assert sorted(copies(client, note, storage)) == [0, 0, 1, 1]
+    assert eventually(lambda: sorted(copies(client, note, storage)) == [0, 0, 1, 1])
     assert asked_by(client, "mfsgettrashtime", str(note)).split(": ")[1].strip() == "0"
+    mounted = [line.split()[1:4] for line in Path("/proc/mounts").read_text().splitlines()]
+    options = [each.split(",") for point, _, each in mounted if Path(point) in set(storage.glob("*/disk?"))]
+    assert len(options) == 4 and all("sync" in each for each in options)
 
 
 @pytest.mark.usefixtures("installed")
@@ -104,7 +107,7 @@ def test_killed_while_it_comes_up_another_process_cleans_up(
     moment: Callable[[], bool], forked: Fork, traces: Look
 ) -> None:
     before = traces()
-    kill_when(moment, forked(lambda: up(NAME)))
+    killed_when(moment, forked, lambda: up(NAME))
     lifecycle.tear_down(NAME)
     assert eventually(lambda: traces() == before)
 
@@ -158,6 +161,7 @@ def test_options_in_capitals_are_the_chunkservers_and_the_others_the_clients() -
     shape = shape_of(Wishes(1, storage_nodes=5, options=options))
     assert shape == Shape(5, 2, {"WORKERS_MAX": "9"}, ("mfscachemode=NEVER", "mfsnoxattrs"))
     assert shape_of(Wishes(1)) == Shape(3, 3, {}, ())
+    assert shape_of(Wishes(1, options={"sync-disks": "True"})) == Shape(3, 3, {}, (), sync_disks=True)
 
 
 @pytest.mark.anybody
@@ -167,6 +171,7 @@ def test_options_in_capitals_are_the_chunkservers_and_the_others_the_clients() -
         (Wishes(1, storage_nodes=2), "keeps goal 3 copies on as many hosts and has 2"),
         (Wishes(1, options={"goal": "ten"}), 'a number from 1 to 9, not "ten"'),
         (Wishes(1, options={"WORKER_MAX": "9"}), 'did you mean "WORKERS_MAX"'),
+        (Wishes(1, options={"sync-disks": "yes"}), '"sync-disks" of moosefs is true or false, not "yes"'),
         (Wishes(1, clients=0), "at least 1 client"),
     ],
 )

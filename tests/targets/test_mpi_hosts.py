@@ -11,12 +11,14 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 from lab_parts import eventually
 
+from attempts import attempts
 from leadline.errors import UserError
 from leadline.run.crews.mpi import Launcher, MpiCrew
 from leadline.run.seams import Completed, Invocation
@@ -40,7 +42,7 @@ def _temporary_files_of_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
 
 
-def invocations(folder: Path, timeout_seconds: float = 20, **scripts: str) -> dict[str, Invocation]:
+def invocations(folder: Path, timeout_seconds: float = 120, **scripts: str) -> dict[str, Invocation]:
     made = {}
     for name, script in scripts.items():
         scratch = folder / f"scratch-{name}"
@@ -110,27 +112,32 @@ def test_a_client_that_cannot_start_keeps_the_others_from_starting(tmp_path: Pat
 
 
 def test_a_client_that_takes_too_long_is_ended_on_its_host(tmp_path: Path) -> None:
-    completed = run(MpiCrew(HERE), invocations(tmp_path, timeout_seconds=0.5, a="true", b="sleep 60"))
+    asked = invocations(tmp_path, a="true", b="sleep 600")
+    asked["b"] = replace(asked["b"], timeout_seconds=0.5)
+    completed = run(MpiCrew(HERE), asked)
     assert (completed["a"].exit_code, completed["b"].timed_out) == (0, True)
 
 
 def test_a_rank_that_dies_is_a_reason_for_everyone(tmp_path: Path) -> None:
-    asked = invocations(tmp_path, a="sleep 60", b=f"echo $PPID > {tmp_path}/supervisor; sleep 60")
+    asked = invocations(tmp_path, a="sleep 600", b=f"echo $PPID > {tmp_path}/supervisor; sleep 600")
     killer = threading.Thread(target=lambda: _kill_parent_of(tmp_path / "supervisor"))
     killer.start()
-    begun = time.monotonic()
     completed = run(MpiCrew(HERE), asked)
     killer.join()
-    assert time.monotonic() - begun < 30
     for each in completed.values():
-        assert "rank 1" in str(each.reason)
+        assert "rank 1" in str(each.reason) and not each.timed_out, (
+            "nobody waits until it would have been over"
+        )
         assert "\n" not in str(each.reason)
 
 
 def test_an_interrupt_ends_all_ranks(tmp_path: Path) -> None:
-    crew, asked = MpiCrew(HERE), invocations(tmp_path, a=f"echo $$ > {tmp_path}/pid; sleep 60", b="sleep 60")
+    crew, asked = (
+        MpiCrew(HERE),
+        invocations(tmp_path, a=f"echo $$ > {tmp_path}/pid; sleep 600", b="sleep 600"),
+    )
     interrupter = threading.Thread(
-        target=lambda: (eventually(lambda: _filled(tmp_path / "pid"), 20), crew.interrupt())
+        target=lambda: (eventually(lambda: _filled(tmp_path / "pid")), crew.interrupt())
     )
     interrupter.start()
     completed = run(crew, asked)
@@ -159,21 +166,28 @@ def test_nothing_outlives_a_leadline_that_is_killed(tmp_path: Path) -> None:
         [sys.executable, "-c", LEADLINE_THAT_IS_KILLED, tmp_path], stdout=subprocess.DEVNULL
     )
     children = [tmp_path / f"child-{name}" for name in ("a", "b")]
-    assert eventually(lambda: all(_filled(child) for child in children), 30)
+    assert eventually(lambda: all(_filled(child) for child in children))
     leadline.send_signal(signal.SIGKILL)
     leadline.wait()
     assert eventually(lambda: not any(psutil.pid_exists(int(child.read_text())) for child in children))
 
 
 def test_an_interrupt_leaves_no_folder_behind(tmp_path: Path) -> None:
-    crew, asked = MpiCrew(HERE), invocations(tmp_path, a=f"echo $$ > {tmp_path}/pid; sleep 60", b="sleep 60")
-    interrupter = threading.Thread(
-        target=lambda: (eventually(lambda: _filled(tmp_path / "pid"), 20), crew.interrupt())
-    )
-    interrupter.start()
-    run(crew, asked)
-    interrupter.join()
-    assert not list((tmp_path / "temporary").glob("leadline-mpi-*"))
+    for number, attempt in enumerate(attempts()):
+        here = tmp_path / str(number)
+        here.mkdir()
+        crew, asked = MpiCrew(HERE), invocations(here, a=f"echo $$ > {here}/pid; sleep 600", b="sleep 600")
+        interrupter = threading.Thread(
+            target=lambda crew=crew, pid=here / "pid": (eventually(lambda: _filled(pid)), crew.interrupt())  # type: ignore[misc]
+        )
+        interrupter.start()
+        run(crew, asked)
+        interrupter.join()
+        left = list((tmp_path / "temporary").glob("leadline-mpi-*"))
+        for folder in left:
+            shutil.rmtree(folder)
+        with attempt:  # mpirun gives a rank one second to tidy up, and then kills it
+            assert left == []
 
 
 def test_the_command_lines_of_both_launchers_place_one_rank_on_a_host() -> None:
@@ -200,5 +214,5 @@ def _filled(path: Path) -> bool:
 
 def _kill_parent_of(path: Path) -> None:
     """The rank is the parent of the supervisor."""
-    assert eventually(lambda: _filled(path), 20)
+    assert eventually(lambda: _filled(path))
     os.kill(psutil.Process(int(path.read_text())).ppid(), signal.SIGKILL)

@@ -18,6 +18,7 @@ from cluster_parts import campaign, skip_unless_installed, statuses
 from held_parts import Held
 from lab_parts import WISHES, eventually
 
+from held_fio import HeldFio
 from leadline.errors import UserError
 from leadline.run.lab import gate, lifecycle
 from leadline.run.lab.breaking import end_faults, fault, standing_faults
@@ -54,8 +55,9 @@ def is_cut() -> bool:
 
 
 def is_full() -> bool:
-    """Whether root can have what was to be left, and not much more."""
-    return fits(LEFT_BYTES // 2) and not fits(2 * LEFT_BYTES)
+    """Whether root can have what was to be left, and not much more; asked while nobody fills, who would miss what the question takes."""
+    with gate.passing(lab_state(NAME).folder):
+        return fits(LEFT_BYTES // 2) and not fits(2 * LEFT_BYTES)
 
 
 def fits(size_bytes: int) -> bool:
@@ -105,7 +107,8 @@ def campaign_stands(forked: Fork) -> Iterator[int]:
     def stand() -> None:
         with ending_orderly(), lifecycle.standing(NAME, Held(), WISHES, lambda line: None, "/runs/one"):
             os.write(write, b"up")
-            signal.pause()
+            while True:  # signal.pause() would wait for ever where the signal comes just before it
+                time.sleep(0.05)
 
     child = forked(stand)
     assert os.read(read, 2) == b"up"
@@ -118,12 +121,21 @@ def test_it_holds_while_a_campaign_has_the_lock_and_is_over_in_time(
 ) -> None:
     words, holds = HOLDS[verb]
     assert not holds()
-    process = start(verb, *words, "--seconds", "1.5")
-    assert eventually(holds)
-    assert process.wait(20) == 0
-    assert not holds() and standing_faults(lab_state(NAME)) == []
-    said = process.communicate()[0]
-    assert said.splitlines() == [f"{verb} {words[0]}: holds, for 1.5 s at most", f"{verb} {words[0]}: over"]
+    for seconds in ("1.5", "15.0"):  # the longer one when this test stood still all through the shorter
+        process, seen = start(verb, *words, "--seconds", seconds), False
+        while not seen and process.poll() is None:
+            seen = holds()
+            time.sleep(0.01)  # one who asks without a pause may keep the others from the gate
+        assert process.wait(60) == 0
+        assert not holds() and standing_faults(lab_state(NAME)) == []
+        said = process.communicate()[0]
+        assert said.splitlines() == [
+            f"{verb} {words[0]}: holds, for {seconds} s at most",
+            f"{verb} {words[0]}: over",
+        ]
+        if seen:
+            return
+    pytest.fail("nobody saw it hold")
 
 
 @each_verb
@@ -142,7 +154,7 @@ def test_ctrl_c_ends_it_early(verb: str, campaign_stands: int, start: Start) -> 
     assert eventually(holds) and process.stdout is not None
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 0 and not holds()
+    assert process.wait(60) == 0 and not holds()
 
 
 @each_verb
@@ -155,7 +167,7 @@ def test_end_ends_it_now_and_the_command_that_made_it_returns(
     assert leadline("lab", "status", NAME).stdout.count("\nfault   ") == 1
     ended = leadline("lab", "fault", NAME, "end")
     assert ended.stdout.startswith("ended: ") and not holds()
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert leadline("lab", "fault", NAME, "end").stdout == f"no fault stands in {NAME}\n"
 
 
@@ -168,15 +180,19 @@ def test_a_lab_that_goes_down_takes_its_faults_along(
     assert eventually(lambda: len(standing_faults(lab_state(NAME))) == 1 and holds())
     os.kill(campaign_stands, signal.SIGTERM)
     assert os.WEXITSTATUS(os.waitpid(campaign_stands, 0)[1]) == 1  # KeyboardInterrupt, after the way down
-    process.wait(20)
+    process.wait(60)
     assert known_labs() == [] and eventually(lambda: traces().processes == ())
     assert traces().mounts == () and traces().loops == () and traces().namespaces == ()
 
 
 def test_a_fault_can_be_timed_to_come_later(campaign_stands: int, start: Start) -> None:
-    process = start("cut", "client1", "--seconds", "1", "--after", "1500ms")
-    assert not eventually(is_cut, within_seconds=1)
-    assert eventually(is_cut) and process.wait(20) == 0 and not is_cut()
+    begun = time.monotonic()
+    process = start("cut", "client1", "--seconds", "1h", "--after", "1500ms")
+    assert eventually(is_cut) and process.stdout is not None
+    assert time.monotonic() - begun >= 1.5
+    assert "holds" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0 and not is_cut()
 
 
 def test_no_fault_is_made_once_the_lab_goes_down() -> None:
@@ -195,7 +211,7 @@ def test_the_way_down_waits_for_a_fault_that_is_just_being_made() -> None:
         closed.start()
         closed.join(0.3)
         assert closed.is_alive()
-    closed.join(5)
+    closed.join(60)
     assert not closed.is_alive()
 
 
@@ -205,7 +221,7 @@ def test_a_server_that_does_not_come_back_is_told(tmp_path: Path) -> None:
     assert eventually((tmp_path / "here").exists)
     with (
         pytest.raises(UserError, match="server was started again and has ended by itself"),
-        fault(NAME, "kill", "server", 5),
+        fault(NAME, "kill", "server", 60),
     ):
         pass
 
@@ -214,7 +230,7 @@ def test_a_server_started_again_lives_under_the_limits_it_was_moved_to() -> None
     lifecycle.bring_up(NAME, Held(), WISHES, lambda line: None)
     group = limited_group()
     (group / "cgroup.procs").write_text(server().partition(":")[0])
-    with fault(NAME, "kill", "server", 5):
+    with fault(NAME, "kill", "server", 60):
         assert (group / "cgroup.procs").read_text() == ""
     assert eventually(lambda: (group / "cgroup.procs").read_text().split() == [server().partition(":")[0]])
 
@@ -227,12 +243,12 @@ def limited_group() -> Path:
 
 def test_two_faults_stand_side_by_side_and_the_same_one_twice_is_refused() -> None:
     lifecycle.bring_up(NAME, Held(), WISHES, lambda line: None)
-    with fault(NAME, "cut", "client1", 20), fault(NAME, "fill", "server", 20, LEFT_BYTES):
+    with fault(NAME, "cut", "client1", 60), fault(NAME, "fill", "server", 60, LEFT_BYTES):
         assert is_cut() and is_full() and len(standing_faults(lab_state(NAME))) == 2
         with pytest.raises(UserError, match="client1 is cut off already"), fault(NAME, "cut", "client1", 5):
             raise AssertionError
         with (
-            fault(NAME, "kill", "server", 20),
+            fault(NAME, "kill", "server", 60),
             pytest.raises(UserError, match="server is killed already"),
             fault(NAME, "pause", "server", 5),
         ):
@@ -293,15 +309,19 @@ def test_a_line_that_a_killed_writer_left_is_taken_away_by_the_next(tmp_path: Pa
 
 @pytest.mark.fio
 def test_a_campaign_outlives_a_cut_cable(
-    leadline: Leadline, argv: Callable[..., list[str]], tmp_path: Path, traces: Look
+    held_fio: Callable[[int], HeldFio], argv: Callable[..., list[str]], tmp_path: Path, traces: Look
 ) -> None:
+    """The cable is cut while a load is held, so that the next ones meet it."""
     skip_unless_installed("moosefs")
-    before, run = traces(), tmp_path / "run"
+    before, run, held = traces(), tmp_path / "run", held_fio(2)
     words, quiet = argv("run", campaign("moosefs", tmp_path), "--output", run), subprocess.DEVNULL
+    cut = argv("lab", "fault", "moosefs", "cut", "client1", "--seconds", "1.5")
     with subprocess.Popen(words, cwd=tmp_path, stdout=quiet, stderr=quiet) as running:
-        assert eventually(lambda: bool(statuses(run)), 60)
-        broken = leadline("lab", "fault", "moosefs", "cut", "client1", "--seconds", "1.5")
-        assert broken.returncode == 0 and broken.stdout.endswith("cut client1: over\n"), broken.stderr
+        assert eventually(held.stands)
+        with subprocess.Popen(cut, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as broken:
+            assert broken.stdout is not None and "holds" in broken.stdout.readline()
+            held.let_go()
+            assert broken.stdout.read() == "cut client1: over\n" and broken.wait(60) == 0
         assert running.wait(120) == 0
     assert set(statuses(run)) == {"finished"}
     assert eventually(lambda: traces() == before)
@@ -319,5 +339,5 @@ def test_a_mount_whose_server_is_gone_does_not_stop_the_way_down(traces: Look) -
     os.kill(int(master.partition(":")[0]), signal.SIGKILL)
     started = time.monotonic()
     lifecycle.tear_down("moosefs")
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 120
     assert eventually(lambda: traces() == before)

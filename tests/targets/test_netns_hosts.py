@@ -53,8 +53,9 @@ def test_clients_of_several_namespaces_run_together(network: Network, tmp_path: 
     for each in clients:
         scratch = tmp_path / each.name
         scratch.mkdir()
+        meet = f"touch {scratch}/here; while [ $(ls {tmp_path}/*/here | wc -l) -lt 2 ]; do sleep 0.01; done"
         asked[each.name] = Invocation(
-            ("sh", "-c", "ip -brief address show v0; sleep 0.3"), scratch, scratch, 20
+            ("sh", "-c", f"{meet}; ip -brief address show v0; sleep 0.05"), scratch, scratch, 60
         )
     crew = Together(clients)
     completed = crew.run(asked, lambda pid: None, lambda line: None)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from attempts import attempts
 from leadline.analyse.analysis import analyse
 from leadline.analyse.network import BOUND, FLAT, TRANSITION, profiles
 from leadline.analyse.results import Results
@@ -50,20 +51,22 @@ def test_a_link_of_a_gigabit_is_measured_as_one_in_each_direction(
 ) -> None:
     for host in network.hosts:
         shape_link(journal, host, 10**9)
-    results = sounded(
-        leadline, network, tmp_path / "run", "--tool", "leadline", "--sizes", "64,64KiB,4MiB", "--both-ways", "--time", "0.7s"
-    )  # fmt: skip
-    (profile,) = profiles(results.cells)
-    last = profile.rows[-1]
-    for cell in (last.one_way, last.there, last.back):
-        assert cell is not None
-        assert cell.metrics["bandwidth"].value / (GIGABIT * PAYLOAD) == pytest.approx(1, abs=0.08)
-    assert last.region == BOUND
-    assert last.latency is not None
-    carried = (
-        (4 << 20) / last.latency.metrics["mean"].value * 1e9
-    )  # a message much larger than the token bucket takes its time on the cable
-    assert 0.8 < carried / (GIGABIT * PAYLOAD) < 1.2
+    for number, attempt in enumerate(attempts()):
+        results = sounded(
+            leadline, network, tmp_path / f"run{number}", "--tool", "leadline", "--sizes", "64,64KiB,4MiB", "--both-ways", "--time", "0.7s"
+        )  # fmt: skip
+        (profile,) = profiles(results.cells)
+        last = profile.rows[-1]
+        ways = [cell.metrics["bandwidth"].value for cell in (last.one_way, last.there, last.back) if cell]
+        assert len(ways) == 3 and last.latency is not None
+        # A message much larger than the token bucket takes its time on the cable.
+        carried = (4 << 20) / last.latency.metrics["mean"].value * 1e9
+        assert carried < 1.2 * GIGABIT * PAYLOAD
+        with attempt:
+            # Above it as well: what comes while the receiver alone has no processor, it counts when it has one again.
+            assert max(ways) < 1.08 * GIGABIT * PAYLOAD
+            assert min(ways) > 0.92 * GIGABIT * PAYLOAD and carried > 0.8 * GIGABIT * PAYLOAD
+            assert last.region == BOUND
 
 
 def test_lost_packets_show_as_segments_sent_again(
@@ -72,33 +75,41 @@ def test_lost_packets_show_as_segments_sent_again(
     for host in network.hosts:
         shape_link(journal, host, 10**9)
         lose_packets(journal, host, 1.0)
-    results = sounded(
-        leadline, network, tmp_path / "run", "--tool", "leadline,iperf3", "--sizes", "64KiB", "--time", "0.7s"
-    )
-    again = [
-        cell.resources["retransmitted_segments"] for cell in results.cells if cell.cell["test"] == "one way"
-    ]
-    assert len(again) == 2 and min(again) > 10
+    for number, attempt in enumerate(attempts()):
+        results = sounded(
+            leadline, network, tmp_path / f"run{number}", "--tool", "leadline,iperf3", "--sizes", "64KiB", "--time", "0.7s"
+        )  # fmt: skip
+        again = [
+            cell.resources["retransmitted_segments"]
+            for cell in results.cells
+            if cell.cell["test"] == "one way"
+        ]
+        with attempt:
+            assert len(again) == 2 and min(again) > 10
 
 
 def test_clients_of_a_target_are_measured_in_a_campaign_with_the_link_as_an_axis(
     leadline: Leadline, tmp_path: Path
 ) -> None:
-    path, run = tmp_path / "net.toml", tmp_path / "run"
+    path = tmp_path / "net.toml"
     path.write_text(
         'name = "net"\nnoise_repeats = 0\n[target]\nname = "nfs"\n[conditions]\nlink = ["100Mb/s", "1Gb/s"]\n'
         '[[experiment]]\nname = "n"\nengine = "network"\ntest = "one way"\nmessage_size = "64KiB"\nruntime = "500ms"\nrepeats = 1\n'
     )
-    done = leadline("run", path, "--output", run)
-    assert done.returncode == 0, done.stderr
-    folder = RunFolder.open(run)
-    rates = {
-        each.cell["link"]: sum(part.size_bytes / part.runtime_ns * 1e9 for part in each.measurements)
-        for each in folder.records()
-    }
-    folder.close()
-    assert rates[12.5e6] / 12.5e6 == pytest.approx(PAYLOAD, abs=0.1)
-    assert rates[125e6] / 125e6 == pytest.approx(PAYLOAD, abs=0.1)
+    for number, attempt in enumerate(attempts()):
+        run = tmp_path / f"run{number}"
+        done = leadline("run", path, "--output", run)
+        assert done.returncode == 0, done.stderr
+        folder = RunFolder.open(run)
+        shares = [
+            sum(part.size_bytes / part.runtime_ns * 1e9 for part in each.measurements) / each.cell["link"]
+            for each in folder.records()
+        ]
+        links = {each.cell["link"] for each in folder.records()}
+        folder.close()
+        assert links == {12.5e6, 125e6}
+        with attempt:  # above it as well: what came to a receiver that stood still is counted when it goes on
+            assert min(shares) > PAYLOAD - 0.1 and max(shares) < PAYLOAD + 0.1
 
 
 def test_a_target_on_no_network_says_so(leadline: Leadline, tmp_path: Path) -> None:
@@ -152,27 +163,15 @@ def test_the_bandwidth_delay_product_of_a_long_cable_is_found(
     """At half of the product, which takes as long to send as to arrive, latency is twice the floor."""
     rate = 1e8 / 8 * PAYLOAD
     half = round(rate * DELAY_SECONDS)
-    results = sounded(
-        leadline,
-        far_network,
-        tmp_path / "run",
-        "--tool",
-        "leadline",
-        "--sizes",
-        f"64,{half},1MiB",
-        "--time",
-        "1s",
-    )
-    (profile,) = profiles(results.cells)
-    assert (
-        profile.floor is not None
-        and profile.bandwidth_delay_bytes is not None
-        and profile.filling is not None
-    )
-    assert profile.floor.value / 1e9 == pytest.approx(DELAY_SECONDS, rel=0.3)
-    assert profile.filling.peak.value == pytest.approx(rate, rel=0.12)
-    assert profile.bandwidth_delay_bytes == pytest.approx(2 * half, rel=0.35)
-    middle = profile.rows[1].latency
-    assert middle is not None
-    assert middle.metrics["p50"].value / profile.floor.value == pytest.approx(2, rel=0.25)
-    assert [row.region for row in profile.rows] == [FLAT, TRANSITION, BOUND]
+    words = ("--tool", "leadline", "--sizes", f"64,{half},1MiB", "--time", "1s")
+    for number, attempt in enumerate(attempts()):
+        (profile,) = profiles(sounded(leadline, far_network, tmp_path / f"run{number}", *words).cells)
+        with attempt:
+            assert profile.floor and profile.bandwidth_delay_bytes and profile.filling
+            assert profile.floor.value / 1e9 == pytest.approx(DELAY_SECONDS, rel=0.3)
+            assert profile.filling.peak.value == pytest.approx(rate, rel=0.12)
+            assert profile.bandwidth_delay_bytes == pytest.approx(2 * half, rel=0.35)
+            middle = profile.rows[1].latency
+            assert middle is not None
+            assert middle.metrics["p50"].value / profile.floor.value == pytest.approx(2, rel=0.25)
+            assert [row.region for row in profile.rows] == [FLAT, TRANSITION, BOUND]

@@ -76,12 +76,12 @@ def test_a_killed_leadline_leaves_nothing_running_on_either_host_and_is_resumed(
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert eventually(
-        lambda: (run / "manifest.json").exists() and bool(inside(first)) and bool(inside(second)), 60
+        lambda: (run / "manifest.json").exists() and bool(inside(first)) and bool(inside(second))
     )
     time.sleep(0.3)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert eventually(lambda: not inside(first) and not inside(second), 15)
+    assert eventually(lambda: not inside(first) and not inside(second))
     done = leadline("run", "--resume", run)
     assert done.returncode == 0, done.stderr
     folder = RunFolder.open(run)

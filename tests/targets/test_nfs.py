@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_parts import journal_has, kill_when, shadow, statuses, up
+from cluster_parts import (
+    UP_AND_MEASURED_WITHIN_SECONDS,
+    journal_has,
+    killed_when,
+    shadow,
+    statuses,
+    up,
+)
 from lab_parts import eventually
 from nfs_parts import MEBIBYTE, NAME, build_or_skip, cell, disks, moved, perform, stored
 
@@ -23,8 +30,9 @@ from leadline.run.lab.state import known_labs
 Fork = Callable[[Callable[[], None]], int]
 Leadline = Callable[..., subprocess.CompletedProcess[str]]
 Look = Callable[[], Any]
-CYCLES = 20
-LOSES_WITHIN_TRIES = 12
+CYCLES = 8
+LOSES_WITHIN_TRIES = 60
+"""It takes one or two; the first that loses something is the last."""
 CAMPAIGN = """
 name = "tiny"
 baselines = false
@@ -124,10 +132,9 @@ def test_what_the_unpatched_engine_loses_is_never_published(unpatched: Path, tmp
             assert arrived == moved(outcome) == 64 * MEBIBYTE
             continue
         reasons.append(outcome.reason)
-        if len(reasons) == 2:
-            break
-    assert reasons, f"{LOSES_WITHIN_TRIES} tries lost nothing: the engine may have been mended"
-    assert any("I/O was lost" in reason for reason in reasons), reasons
+        if "I/O was lost" in outcome.reason:
+            return
+    pytest.fail(f"{LOSES_WITHIN_TRIES} tries lost nothing: the engine may have been mended; {reasons}")
 
 
 @pytest.mark.fio
@@ -141,11 +148,11 @@ def test_the_unpatched_engine_is_caught_where_only_time_bounds_the_step(
     for number in range(LOSES_WITHIN_TRIES):
         asked = cell("randwrite", jobs=2, depth=8, runtime=0.2)
         outcome = perform(ready, tmp_path / str(number), asked, engine=unpatched)
-        said = outcome.raw["fio.stderr"].decode()
-        if "Failed NFS operation" not in said:
-            assert outcome.reason is None, outcome.reason
+        if outcome.reason is None:
+            assert "Failed NFS operation" not in outcome.raw["fio.stderr"].decode()
             continue
-        assert outcome.reason is not None and "I/Os never completed: I/O was lost" in outcome.reason
+        # Whether the engine said a word of it or not.
+        assert "I/Os never completed: I/O was lost" in outcome.reason
         return
     pytest.fail(f"{LOSES_WITHIN_TRIES} tries lost nothing: the engine may have been mended")
 
@@ -168,7 +175,7 @@ def test_options_reach_the_server_and_the_client(tmp_path: Path) -> None:
     assert ready.directory == "nfs://10.77.1.1/export?readahead=1048576"
     namespace = f"--net=/run/netns/{ready.clients[0].namespace}"
     asked = ["nsenter", namespace, sys.executable, "-c", ASK_LIBNFS, "10.77.1.1"]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split() == ["65536", "131072"]
     assert perform(ready, tmp_path / "w", cell("write", depth=4)).reason is None
     assert perform(ready, tmp_path / "r", cell("read", depth=4)).reason is None
@@ -201,12 +208,7 @@ def test_killed_while_it_comes_up_another_process_cleans_up(
     moment: Callable[[], bool], forked: Fork, traces: Look
 ) -> None:
     before = traces()
-
-    def slowly() -> None:
-        up(NAME, nodes=2)
-        raise AssertionError("it was up before it was killed")
-
-    kill_when(moment, forked(slowly))
+    killed_when(moment, forked, lambda: up(NAME, nodes=2))
     lifecycle.tear_down(NAME)
     assert eventually(lambda: traces() == before)
 
@@ -244,7 +246,7 @@ def test_lab_down_cleans_after_a_killed_campaign(
     (tmp_path / "tiny.toml").write_text(CAMPAIGN)
     words = argv("run", tmp_path / "tiny.toml", "--output", run)
     with subprocess.Popen(words, cwd=tmp_path, stdout=quiet, stderr=quiet) as started:
-        assert eventually(lambda: bool(statuses(run)), 40)
+        assert eventually(lambda: bool(statuses(run)), UP_AND_MEASURED_WITHIN_SECONDS)
         started.kill()
     assert leadline("lab", "down").returncode == 0
     assert eventually(lambda: traces() == before)

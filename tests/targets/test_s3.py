@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_parts import campaign, journal_has, kill_when
+from cluster_parts import campaign, journal_has, killed_when
 from lab_parts import eventually
 from program_parts import skip_unless_built
 
@@ -56,7 +56,7 @@ def sync(client: Seat, ready: Ready, source: str, target: str) -> subprocess.Com
         "--quiet",
         *words,
     ]
-    return subprocess.run(enter, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(enter, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.mark.usefixtures("programs")
@@ -93,14 +93,9 @@ def test_a_wrong_key_is_refused_by_the_server(tmp_path: Path) -> None:
 @pytest.mark.parametrize("server", ["versitygw1", "versitygw6"])
 def test_killed_while_it_comes_up_another_process_cleans_up(server: str, forked: Fork, traces: Look) -> None:
     before = traces()
-    kill_when(lambda: journal_has(NAME, f'"name": "{server}"'), forked(up_with_many_gateways))
+    killed_when(lambda: journal_has(NAME, f'"name": "{server}"'), forked, lambda: up(nodes=12))
     lifecycle.tear_down(NAME)
     assert eventually(lambda: traces() == before)
-
-
-def up_with_many_gateways() -> None:
-    """So that there is time to be killed in."""
-    up(nodes=12)
 
 
 @pytest.mark.usefixtures("programs")
@@ -159,7 +154,7 @@ def curl(client: Seat, ready: Ready, *words: str, url: str = "") -> subprocess.C
     signed = ["--aws-sigv4", "aws:amz:us-east-1:s3", "--user", user, "--silent", "--fail", "--max-time", "20"]
     enter = ["nsenter", f"--net=/run/netns/{client.namespace}", "curl", *signed, *words]
     target = f"{url or client.directory}/object"
-    return subprocess.run([*enter, target], capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run([*enter, target], capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture
@@ -205,7 +200,7 @@ def test_minio_killed_while_it_comes_up_is_cleaned_up_by_another_process(
     server: str, forked: Fork, traces: Look
 ) -> None:
     before = traces()
-    kill_when(lambda: journal_has(NAME, f'"name": "{server}"'), forked(up_with_four_minios))
+    killed_when(lambda: journal_has(NAME, f'"name": "{server}"'), forked, up_with_four_minios)
     lifecycle.tear_down(NAME)
     assert eventually(lambda: traces() == before)
 

@@ -18,6 +18,7 @@ import pytest
 from lab_parts import eventually
 from ssh_parts import Remote, make_user_key, start_remote, user_config
 
+from attempts import attempts
 from leadline.errors import UserError
 from leadline.run.crews.fio_servers import FioServers, Server
 from leadline.run.crews.mpi import Launcher, MpiCrew
@@ -75,7 +76,7 @@ def scratch(tmp_path: Path) -> Path:
     return path
 
 
-def run(host: SshHost, scratch: Path, *argv: str, timeout_seconds: float = 20) -> Completed:
+def run(host: SshHost, scratch: Path, *argv: str, timeout_seconds: float = 120) -> Completed:
     return host.run(
         Invocation(argv, scratch, Path("/"), timeout_seconds), lambda pid: None, lambda line: None
     )
@@ -87,8 +88,23 @@ def test_a_command_runs_there_and_its_output_and_times_come_back(hosts: list[Ssh
     assert (completed.exit_code, completed.reason) == (3, None)
     assert "10.77.1.1/24" in completed.stdout
     assert completed.stderr == "err\n"
-    assert 0.2e9 < completed.wall_ns < 10e9
-    assert before < completed.started_ns < completed.ended_ns < time.monotonic_ns()
+    assert 0.2e9 < completed.wall_ns < time.monotonic_ns() - before
+    known_to_within_ns = hosts[0].start_known_to_within_ns  # by the way of the word that starts it
+    assert before < completed.started_ns < completed.ended_ns < time.monotonic_ns() + known_to_within_ns
+
+
+def test_a_leadline_that_stands_still_after_the_word_to_start_knows_when_it_started(
+    hosts: list[SshHost], scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = hosts[0]._order
+
+    def order_and_stand_still(word: bytes) -> None:
+        order(word)
+        time.sleep(1)
+
+    monkeypatch.setattr(hosts[0], "_order", order_and_stand_still)
+    completed = run(hosts[0], scratch, "sleep", "0.9")
+    assert completed.ended_ns < time.monotonic_ns() + hosts[0].start_known_to_within_ns
 
 
 def test_files_travel_both_ways_under_the_name_they_have_here(hosts: list[SshHost], scratch: Path) -> None:
@@ -196,16 +212,21 @@ def test_clients_on_several_hosts_start_together(
 ) -> None:
     """Each waits for what only the other makes: apart they would never end."""
     crew = Together([Client(each.name, each, Path("/")) for each in hosts])
-    asked = {}
-    for own, other in ((hosts[0], hosts[1]), (hosts[1], hosts[0])):
-        folder = tmp_path / f"scratch-{own.name}"
-        folder.mkdir()
-        script = f"touch {tmp_path}/met-{own.name}; while [ ! -e {tmp_path}/met-{other.name} ]; do sleep 0.01; done; sleep 0.3"
-        asked[own.name] = Invocation(("sh", "-c", script), folder, Path("/"), 10)
-    completed = crew.run(asked, lambda pid: None, lambda line: None)
-    assert [each.exit_code for each in completed.values()] == [0, 0]
-    assert crew.facts()["common_window_ns"] > 0.2e9
-    assert 0 < crew.facts()["starts_known_to_within_ns"] < 1e9
+    for number, attempt in enumerate(attempts()):
+        asked = {}
+        for own, other in ((hosts[0], hosts[1]), (hosts[1], hosts[0])):
+            folder, met = tmp_path / f"scratch-{own.name}-{number}", tmp_path / f"met-{number}"
+            folder.mkdir()
+            script = (
+                f"touch {met}-{own.name}; while [ ! -e {met}-{other.name} ]; do sleep 0.01; done; sleep 0.3"
+            )
+            asked[own.name] = Invocation(("sh", "-c", script), folder, Path("/"), 60)
+        before = time.monotonic_ns()
+        completed = crew.run(asked, lambda pid: None, lambda line: None)
+        assert [each.exit_code for each in completed.values()] == [0, 0]
+        assert 0 < crew.facts()["starts_known_to_within_ns"] < time.monotonic_ns() - before
+        with attempt:  # when a word is on its way for as long as the machine stands still, nobody knows
+            assert crew.facts()["common_window_ns"] > 0.2e9
 
 
 @pytest.mark.fio
@@ -310,22 +331,22 @@ def test_a_cable_that_is_cut_is_noticed_and_the_command_ends_once_it_is_back(
     """Nothing closes the connection then: ssh asks the other end, and leadline gives up with it."""
     monkeypatch.setitem(ssh_connection.OPTIONS, "ServerAliveInterval", 1)
     hosts[0].machine()
-    with cut_link(journal, network.hosts[0], at_most_seconds=60):
+    with cut_link(journal, network.hosts[0], at_most_seconds=300):
         completed = run(hosts[0], scratch, "true", timeout_seconds=40)
     assert "remote1" in str(completed.reason)
     ready = tmp_path / "ready"
     worker = threading.Thread(
         target=lambda: results.append(
-            run(hosts[0], scratch, "sh", "-c", f"touch {ready}; sleep 60", timeout_seconds=90)
+            run(hosts[0], scratch, "sh", "-c", f"touch {ready}; sleep 600", timeout_seconds=600)
         )
     )
     results: list[Completed] = []
     worker.start()
-    assert eventually(ready.exists, 20)
-    with cut_link(journal, network.hosts[0], at_most_seconds=60):
-        worker.join(30)
+    assert eventually(ready.exists)
+    with cut_link(journal, network.hosts[0], at_most_seconds=300):
+        worker.join(120)
         assert "the connection to remote1 was lost" in str(results[0].reason)
-    assert eventually(lambda: remotes[0].leavings() == [], 30)
+    assert eventually(lambda: remotes[0].leavings() == [])
 
 
 LEADLINE_THAT_IS_KILLED = """
@@ -349,7 +370,7 @@ def test_nothing_is_left_there_when_leadline_is_killed(
     leadline = subprocess.Popen(
         [sys.executable, "-c", LEADLINE_THAT_IS_KILLED, remotes[0].name, config, scratch, ready]
     )
-    assert eventually(ready.exists, 20)
+    assert eventually(ready.exists)
     assert len(remotes[0].processes()) >= 3
     leadline.send_signal(signal.SIGKILL)
     leadline.wait()
@@ -389,11 +410,13 @@ def test_an_engine_that_does_not_run_there_is_one_sentence(
 
 
 def test_a_host_is_described_for_the_environment_record(hosts: list[SshHost]) -> None:
+    before = time.monotonic_ns()
     machine = hosts[0].machine()
+    taken_ns = time.monotonic_ns() - before
     assert machine.kernel.startswith("Linux")
     assert machine.cores > 0
     assert machine.memory_bytes > 1e8
-    assert 0 < machine.round_trip_ns < 1e9
+    assert 0 < machine.round_trip_ns < taken_ns
     assert abs(machine.clock_ahead_ns) <= machine.round_trip_ns, "it is this machine's own clock"
     assert machine.facts()["clock_known_to_within_ns"] == machine.round_trip_ns // 2
 

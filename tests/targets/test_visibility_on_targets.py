@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from cluster_parts import skip_unless_installed
 from lab_parts import eventually
 
+from attempts import attempts
 from leadline.analyse.visibility import CellWindow, windows
 from leadline.report.visibility_words import witness_sentence
 from leadline.run.lab.tools import Toolbox
@@ -83,17 +83,19 @@ def test_default_juicefs_loses_appends_by_turns_and_a_replaced_name_is_missing_f
     skip_unless_installed("juicefs")
     before = traces()
     words = ("--target", "juicefs", *NAMES, "--patience", "2.5s", "--promise", "eventual")
-    done, found = sounded(*words, "--promise", "locks")
-    assert done.returncode == 1 and "eventual: violated" in done.stdout, done.stdout + done.stderr
-    turns = found["append / append, made it, writer close"]
-    assert turns.endings == {Ending.LOST: 2}
-    assert set(turns.example.at_the_end) == {"A", "B", "witness"}
-    assert set(turns.example.at_the_end.values()) == {"1 3"}
-    replaced = found["rename over / open, read"]
-    assert replaced.ending is Ending.LATER and replaced.never_true == {"ENOENT": 2}
-    removed = found["unlink / stat, made it"]
-    for each in (replaced, removed):
-        assert each.worst_ns is not None and 0.3 * CACHE_NS < each.worst_ns < 1.5 * CACHE_NS
+    for attempt in attempts():
+        done, found = sounded(*words, "--promise", "locks")
+        with attempt:
+            assert done.returncode == 1 and "eventual: violated" in done.stdout, done.stdout + done.stderr
+            turns = found["append / append, made it, writer close"]
+            assert turns.endings == {Ending.LOST: 2}
+            assert set(turns.example.at_the_end) == {"A", "B", "witness"}
+            assert set(turns.example.at_the_end.values()) == {"1 3"}
+            replaced = found["rename over / open, read"]
+            assert replaced.ending is Ending.LATER and replaced.never_true == {"ENOENT": 2}
+            removed = found["unlink / stat, made it"]
+            for each in (replaced, removed):
+                assert each.worst_ns is not None and 0.3 * CACHE_NS < each.worst_ns < 1.5 * CACHE_NS
     assert eventually(lambda: traces() == before)
 
 
@@ -102,20 +104,26 @@ def test_juicefs_without_cache_times_loses_nothing_and_replaces_names_at_once(
 ) -> None:
     skip_unless_installed("juicefs")
     options = [word for option in NO_CACHE for word in ("--option", option)]
-    done, found = sounded(
-        "--target", "juicefs", *options, *NAMES, "--patience", "1s", "--promise", "eventual"
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    at_once = ("append / append, made it, writer close", "rename over / open, read", "unlink / stat, made it")
-    assert [found[name].ending for name in at_once] == [Ending.AT_ONCE] * 3
+    words = ("--target", "juicefs", *options, *NAMES, "--patience", "1s", "--promise", "eventual")
+    names = ("append / append, made it, writer close", "rename over / open, read", "unlink / stat, made it")
+    for attempt in attempts():
+        done, found = sounded(*words)
+        endings = {found[name].ending for name in names}
+        assert done.returncode != 1 and endings <= {Ending.AT_ONCE, Ending.UNDECIDED}, done.stdout
+        with attempt:  # beside stalls, a call may take longer than the 20 s after which nobody waits for it
+            assert done.returncode == 0 and endings == {Ending.AT_ONCE}, done.stdout + done.stderr
 
 
 def test_moosefs_keeps_what_was_closed_for_whoever_opens_it(sounded: Callable[..., Any]) -> None:
     skip_unless_installed("moosefs")
-    done, found = sounded("--target", "moosefs", *NAMES, "--patience", "2s", "--promise", "close-to-open")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert found["append / append, made it, writer close"].ending is Ending.AT_ONCE
-    assert Ending.LOST not in {each.ending for each in found.values()}
+    words = ("--target", "moosefs", *NAMES, "--patience", "2s", "--promise", "close-to-open")
+    for attempt in attempts():
+        done, found = sounded(*words)
+        turns = found["append / append, made it, writer close"].ending
+        assert done.returncode != 1 and turns in (Ending.AT_ONCE, Ending.UNDECIDED), done.stdout
+        assert Ending.LOST not in {each.ending for each in found.values()}
+        with attempt:  # beside stalls, a call has taken longer than the 20 s after which nobody waits for it
+            assert done.returncode == 0 and turns is Ending.AT_ONCE, done.stdout + done.stderr
 
 
 @pytest.mark.slow
@@ -123,31 +131,31 @@ def test_cephfs_keeps_its_promises_and_shows_all_but_a_rare_change_at_once(
     sounded: Callable[..., Any],
 ) -> None:
     skip_unless_installed("cephfs")
-    done, found = sounded(
-        "--target",
-        "cephfs",
-        *NAMES,
-        "--patience",
-        "2s",
-        "--promise",
-        "eventual",
-        "--promise",
-        "close-to-open",
-    )
-    late = {name: witness_sentence(each) for name, each in found.items() if each.ending is not Ending.AT_ONCE}
-    assert done.returncode == 0, late
-    # One late answer was met in some 1,200 trials, on a busy machine; JuiceFS has dozens in as many as are made here.
-    assert sum(each.stale for each in found.values()) <= 1, late
-    assert {each.ending for each in found.values()} <= {Ending.AT_ONCE, Ending.LATER}, late
+    words = ("--target", "cephfs", *NAMES, "--patience", "2s")
+    # Rare indeed: one late answer in some 1,200 trials, and 9 of 3,000 appends by turns lost for good (docs/results/consistency.md);
+    # JuiceFS has dozens in as many as are made here, so what leadline did wrong would be found in every attempt.
+    for attempt in attempts():
+        done, found = sounded(*words, "--promise", "eventual", "--promise", "close-to-open")
+        other = {
+            name: witness_sentence(each) for name, each in found.items() if each.ending is not Ending.AT_ONCE
+        }
+        # A call that takes longer than 20 s ends it all, beside stalls: what was not decided then speaks against nobody.
+        assert sum(found[name].ending is not Ending.UNDECIDED for name in other) <= len(found) / 10, other
+        with attempt:
+            assert done.returncode == 0, other
+            assert sum(each.stale for each in found.values()) <= 1, other
+            assert {each.ending for each in found.values()} <= {Ending.AT_ONCE, Ending.LATER}, other
 
 
 def test_glusterfs_shows_a_removed_file_up_to_about_its_cache_time(sounded: Callable[..., Any]) -> None:
     skip_unless_installed("glusterfs")
-    _, found = sounded("--target", "glusterfs", *NAMES, "--patience", "3s")
-    removed = found["unlink / stat, looked"]
-    assert removed.ending is Ending.LATER
-    assert removed.worst_ns is not None and 0.2 * CACHE_NS < removed.worst_ns < 2 * CACHE_NS
-    assert Ending.LOST not in {each.ending for each in found.values()}
+    for attempt in attempts():
+        _, found = sounded("--target", "glusterfs", *NAMES, "--patience", "3s")
+        assert Ending.LOST not in {each.ending for each in found.values()}
+        removed = found["unlink / stat, looked"]
+        with attempt:
+            assert removed.ending is Ending.LATER
+            assert removed.worst_ns is not None and 0.2 * CACHE_NS < removed.worst_ns < 2 * CACHE_NS
 
 
 def test_a_mount_that_goes_away_meanwhile_leaves_doubt_and_no_verdict(
@@ -159,7 +167,7 @@ def test_a_mount_that_goes_away_meanwhile_leaves_doubt_and_no_verdict(
         "consistency", first, second, "--control", "--trials", 300, "--json", trials, "--promise", "posix"
     )
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as started:
-        assert eventually(lambda: bool(list(first.glob("leadline-visibility-*/9-*"))), 30)
+        assert eventually(lambda: bool(list(first.glob("leadline-visibility-*/9-*"))))
         subprocess.run(["umount", "-l", second.parent], check=True)
         shown, _ = started.communicate(timeout=60)
     assert started.returncode == 2
@@ -188,9 +196,10 @@ def test_a_killed_run_on_a_target_is_taken_down_by_the_next(
     before = traces()
     words = argv("consistency", "--target", "juicefs", "--trials", 50)
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as started:
-        assert eventually(lambda: any("visibility-client" in process for process in traces().processes), 60)
+        assert eventually(lambda: any("visibility-client" in process for process in traces().processes))
         started.kill()
-    time.sleep(0.1)
+    # Its clients end by themselves, each after what it was told last. Until then they use the mounts, and `lab down` would name them.
+    assert eventually(lambda: not any("visibility-client" in process for process in traces().processes))
     done, _ = sounded("--target", "juicefs", "--mutation", "mkdir", "--patience", "1s")
     assert done.returncode == 0 and "left the lab juicefs behind; taking it down first" in done.stdout
     assert eventually(lambda: traces() == before)

@@ -249,3 +249,79 @@ fn about_lookers(kept: &[Turn], stuck: &Turn) -> Vec<u32> {
     let shown = kept.iter().filter(|turn| turn.span.start >= ended_before.unwrap_or(i64::MIN));
     shown.map(|turn| turn.index).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LIMIT: u64 = 1_000_000;
+
+    fn look(index: u32, start: i64, end: i64, seen: u64) -> Turn {
+        Turn { span: Span { start, end }, index, need: Need::Exactly(seen), becomes: None, optional: false }
+    }
+
+    fn write(index: u32, start: i64, end: i64, value: u64) -> Turn {
+        let becomes = Some(value);
+        Turn { span: Span { start, end }, index, need: Need::Anything, becomes, optional: false }
+    }
+
+    fn witness(turns: &[Turn]) -> Vec<u32> {
+        let Order::None { stuck } = find_order(turns, NOTHING, LIMIT) else { panic!("there is an order") };
+        shrink(turns, stuck, NOTHING, LIMIT)
+    }
+
+    #[test]
+    fn who_looked_and_proves_nothing_is_left_out_of_the_witness() {
+        let right = (1..20).map(|place| look(place, 10 * i64::from(place), 10 * i64::from(place) + 5, 7));
+        let turns: Vec<Turn> =
+            [write(0, 0, 5, 7)].into_iter().chain(right).chain([look(20, 300, 305, 8)]).collect();
+        assert_eq!(witness(&turns), [0, 20]);
+    }
+
+    #[test]
+    fn what_began_after_the_answer_that_fits_nowhere_is_no_part_of_the_witness() {
+        let turns = [write(0, 0, 5, 7), look(1, 10, 15, 8), look(2, 20, 25, 9), write(3, 30, 35, 9)];
+        assert_eq!(witness(&turns), [0, 1]);
+    }
+
+    #[test]
+    fn who_had_not_answered_yet_saw_nothing_that_counts() {
+        let turns = [write(0, 0, 5, 7), look(1, 6, 40, 9), look(2, 10, 15, 8)];
+        assert_eq!(witness(&turns), [0, 2]);
+    }
+
+    fn turns() -> impl Strategy<Value = Vec<Turn>> {
+        let one = (0..60i64, 1..12i64, 1..4u64, any::<bool>());
+        proptest::collection::vec(one, 1..14).prop_map(|drawn| {
+            let made = drawn.into_iter().enumerate().map(|(index, (start, length, value, writes))| {
+                let make = if writes { write } else { look };
+                make(index as u32, start, start + length, value)
+            });
+            made.collect()
+        })
+    }
+
+    proptest! {
+        /// Changes may excuse, so all of them about the lookers stay; of those that looked none is too many.
+        #[test]
+        fn without_any_one_that_looked_the_witness_would_prove_nothing(turns in turns()) {
+            let Order::None { stuck } = find_order(&turns, NOTHING, LIMIT) else { return Ok(()) };
+            let end = turns[stuck].span.end;
+            let shown = shrink(&turns, stuck, NOTHING, LIMIT);
+            let known: Vec<Turn> = turns.iter().filter_map(|turn| cut_at(turn, end)).collect();
+            let needed: Vec<u32> =
+                known.iter().filter(|turn| turn.becomes.is_none() && shown.contains(&turn.index)).map(|turn| turn.index).collect();
+            let kept = |but: Option<u32>| -> Vec<Turn> {
+                let stays = |turn: &&Turn| turn.becomes.is_some() || (needed.contains(&turn.index) && Some(turn.index) != but);
+                known.iter().filter(stays).copied().collect()
+            };
+            let proves = matches!(find_order(&kept(None), NOTHING, LIMIT), Order::None { .. });
+            prop_assert!(proves);
+            for each in &needed {
+                prop_assert_eq!(find_order(&kept(Some(*each)), NOTHING, LIMIT), Order::Exists);
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! The command line, from which clap makes parser and help.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -31,6 +32,8 @@ pub enum Command {
         #[arg(default_value = "-")]
         instructions: PathBuf,
     },
+    /// Show an image file as a disk that takes its time, and stay behind until that is unmounted
+    SlowDisk(SlowDisk),
     /// Print or write the JSON schemas of what this program reads and writes
     Schema(Schema),
 }
@@ -46,6 +49,39 @@ pub struct Check {
     /// How old what is seen may be, where that was promised
     #[arg(long, value_name = "NS", value_parser = clap::value_parser!(i64).range(0..))]
     pub staleness_ns: Option<i64>,
+}
+
+#[derive(Args)]
+pub struct SlowDisk {
+    /// The image: read and written through the page cache
+    pub image: PathBuf,
+    /// The file over which it is shown
+    pub point: PathBuf,
+    /// How long every request holds a channel, whatever its size
+    #[arg(long, value_name = "SECONDS", value_parser = latency_seconds)]
+    pub latency_seconds: f64,
+    /// How many requests are served at once
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub channels: NonZeroUsize,
+    /// What a channel moves: a request holds it for so much longer; without it, size does not matter
+    #[arg(long, value_name = "RATE", value_parser = bytes_per_second)]
+    pub channel_bytes_per_second: Option<f64>,
+}
+
+/// A century would overflow what adds them up; a day is more than can be meant.
+fn latency_seconds(text: &str) -> Result<f64, String> {
+    within(text, f64::MIN_POSITIVE, 86_400.0)
+}
+
+fn bytes_per_second(text: &str) -> Result<f64, String> {
+    within(text, 1.0, f64::MAX)
+}
+
+fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        _ => Err(format!("give a number from {least:e} to {most:e}")),
+    }
 }
 
 #[derive(Args)]

@@ -10,6 +10,7 @@
 mod arguments;
 mod check;
 mod schemas;
+mod slow_disk;
 mod step;
 mod suggestion;
 mod supervise;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::VisibilityClient { directory, instructions } => {
             visibility_client::serve(&directory, &instructions)
         }
+        Command::SlowDisk(options) => slow_disk::show(&options),
         Command::Schema(choice) => schemas::deliver(&choice),
     };
     match answer.and_then(|document| print(&document)) {

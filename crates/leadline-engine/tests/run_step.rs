@@ -2,7 +2,10 @@
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
+use nix::sys::signal::{kill, Signal};
+use nix::unistd::Pid;
 use serde_json::{json, Value};
 
 fn engine(arguments: &[&str]) -> Command {
@@ -104,4 +107,29 @@ fn the_version_is_told() {
     let output = engine(&["--version"]).output().unwrap();
     let expected = format!("leadline-engine {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[test]
+fn both_sides_of_a_connection_outlive_being_stopped_and_continued() {
+    let port = std::net::TcpListener::bind("127.0.0.7:0").unwrap().local_addr().unwrap().port();
+    for test in ["latency", "one_way", "both_ways"] {
+        let side = |role: &str| {
+            let step = json!({"workload": "network", "role": role, "address": "127.0.0.7", "port": port, "test": test,
+                "message_size_bytes": 65536, "ramp_ns": 0, "runtime_ns": 500_000_000});
+            let mut process = engine(&["run", "-"]).spawn().unwrap();
+            process.stdin.take().unwrap().write_all(step.to_string().as_bytes()).unwrap();
+            process
+        };
+        let both = [side("server"), side("client")];
+        std::thread::sleep(Duration::from_millis(100));
+        for signal in [Signal::SIGSTOP, Signal::SIGCONT].repeat(4) {
+            // One that has ended already is not reaped yet: its number is still its own.
+            both.iter().for_each(|process| kill(Pid::from_raw(process.id() as i32), signal).unwrap());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for process in both {
+            let output = process.wait_with_output().unwrap();
+            assert!(output.status.success(), "{test}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
 }

@@ -25,6 +25,9 @@ use crate::refuse_unless;
 use crate::store::Store;
 
 const TEXT: &str = "hello";
+/// XML 1.0 has no such characters; S3 has `encoding-type=url` for that, which opendal 0.57 does not ask for.
+const UNDECIDED_NAME: &str = "a name with a control character is not listed as it was given, other special characters are; the client \
+    library asks for listings as plain XML, so it cannot be told whose fault that is";
 const LISTED: usize = 100;
 const LISTED_AT_ONCE: usize = 8;
 const PART_BYTES: usize = 5 << 20; // the least that S3 takes for any part but the last
@@ -275,10 +278,19 @@ impl Trial<'_> {
         let path = self.put_text(SPECIAL).await?;
         let got = self.text_of(&path).await?;
         expect(got == TEXT, || "other bytes came back than were put".to_owned())?;
-        let entries = self.operator.list_with(&self.path("")).recursive(true).await?;
-        expect(entries.iter().any(|entry| entry.path() == path), || {
+        if self.lists(&path).await? {
+            return Ok(());
+        }
+        let printable = self.put_text(&SPECIAL.replace(char::is_control, "")).await?;
+        expect(self.lists(&printable).await?, || {
             "a name of special characters is not listed as it was given".to_owned()
-        })
+        })?;
+        Err(Fault::NotSupported(UNDECIDED_NAME.to_owned()))
+    }
+
+    async fn lists(&self, path: &str) -> Result<bool, Fault> {
+        let entries = self.operator.list_with(&self.path("")).recursive(true).await?;
+        Ok(entries.iter().any(|entry| entry.path() == path))
     }
 
     async fn put_big(&self) -> Tried {

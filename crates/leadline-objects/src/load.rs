@@ -2,11 +2,16 @@
 //!
 //! Each phase has one kind of request and begins when all clients are there. Its window is open for a fixed count (every
 //! object once) or for a fixed time (the objects over and over); removing is always once each.
+//!
+//! Clients on other hosts are waited for before each phase, by the lines that all workloads share (metadata/company.rs).
 
+use std::io::{self, BufReader};
+use std::sync::atomic::AtomicBool;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
+use leadline_workloads::metadata::company::Company;
 use leadline_workloads::{Refusal, Workload};
 use opendal::Operator;
 use schemars::JsonSchema;
@@ -16,7 +21,7 @@ use crate::client::Client;
 use crate::content::Content;
 use crate::names::is_folder;
 use crate::outcome::{ObjectLoadOutcome, ObjectPhase, Operation};
-use crate::phase::{run_phases, Phase, Shared};
+use crate::phase::{keep_company, run_phases, Phase, Shared};
 use crate::refuse_unless;
 use crate::store::Store;
 
@@ -59,6 +64,9 @@ pub struct ObjectLoad {
     pub timeout_ns: u64,
     #[serde(default)]
     pub seed: u64,
+    /// Whether hosts elsewhere take part: each phase then begins at a line on standard input.
+    #[serde(default)]
+    pub external_barriers: bool,
 }
 
 fn one() -> u32 {
@@ -111,9 +119,12 @@ impl ObjectLoad {
         let shared = Shared {
             phases,
             retries: self.retries,
-            barrier: Barrier::new(clients.len()),
+            barrier: Barrier::new(clients.len() + usize::from(self.external_barriers)),
             made: self.objects.into(),
+            has_company: self.external_barriers,
+            given_up: AtomicBool::new(false),
         };
+        let mut met = Ok(());
         let shares: Vec<_> = thread::scope(|scope| {
             let running: Vec<_> = clients
                 .into_iter()
@@ -123,8 +134,14 @@ impl ObjectLoad {
                     scope.spawn(move || run_phases(shared, &client, workers))
                 })
                 .collect();
+            if self.external_barriers {
+                let (mut answers, mut questions) = (BufReader::new(io::stdin()), io::stdout());
+                let company = Company { answers: &mut answers, questions: &mut questions };
+                met = keep_company(&shared, company);
+            }
             running.into_iter().map(|thread| thread.join().expect("timed work does not panic")).collect()
         });
+        met?;
         let shares = shares.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(ObjectPhase::merge(&shared.phases, shares))
     }

@@ -1,7 +1,7 @@
 //! One phase of a load: what all clients share of it, and what each of them counts.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, OnceLock};
 use std::time::Instant;
 
@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use leadline_workloads::clock::Moment;
 use leadline_workloads::distribution::DurationRecorder;
 use leadline_workloads::intervals::Intervals;
+use leadline_workloads::metadata::company::Company;
 use leadline_workloads::Refusal;
 use nix::sys::resource::{getrusage, UsageWho};
 use nix::sys::time::TimeValLike;
@@ -23,6 +24,10 @@ pub struct Shared {
     pub phases: Vec<Phase>,
     pub retries: u32,
     pub barrier: Barrier,
+    /// Whether hosts elsewhere take part, with a thread of its own at the barrier that speaks with them.
+    pub has_company: bool,
+    /// Another host did not come: nobody goes on.
+    pub given_up: AtomicBool,
     /// Objects that exist: a phase of puts that ran out of time has not come to all of them.
     pub made: AtomicU64,
 }
@@ -139,6 +144,9 @@ pub fn run_phases(shared: &Shared, client: &Client, workers: u32) -> Result<Vec<
     for phase in &shared.phases {
         let tally = RefCell::new(Tally::over(phase));
         shared.barrier.wait();
+        if shared.is_left_alone() {
+            break;
+        }
         let begin = *phase.begin.get_or_init(Begin::now);
         shared.barrier.wait(); // whoever is late to look would begin after the others
         let busy_ns = thread_time_ns();
@@ -153,6 +161,30 @@ pub fn run_phases(shared: &Shared, client: &Client, workers: u32) -> Result<Vec<
         phase.end.get_or_init(|| End::of(phase, &shared.made));
     }
     runtime.map(|_| tallies)
+}
+
+impl Shared {
+    /// Where hosts elsewhere take part, waits until they are there or will not come.
+    fn is_left_alone(&self) -> bool {
+        if self.has_company {
+            self.barrier.wait();
+        }
+        self.given_up.load(Ordering::Relaxed)
+    }
+}
+
+/// The part of the thread that speaks for all clients of this host: before each phase it meets the other hosts.
+pub fn keep_company(shared: &Shared, mut company: Company) -> Result<(), Refusal> {
+    for number in 1..=shared.phases.len() as u64 {
+        shared.barrier.wait();
+        let met = company.meet(number, 0);
+        shared.given_up.store(met.is_err(), Ordering::Relaxed);
+        shared.barrier.wait();
+        met?;
+        shared.barrier.wait(); // begun
+        shared.barrier.wait(); // ended
+    }
+    Ok(())
 }
 
 async fn worker(shared: &Shared, phase: &Phase, client: &Client, origin: Instant, tally: &RefCell<Tally>) {

@@ -2,7 +2,7 @@
 
 use leadline_workloads::Refusal;
 
-use crate::description::{Protection, Service, Simulate, Writes};
+use crate::description::{Protection, Service, Simulate, Way, Writes};
 
 /// Places in a calendar are numbered with 30 bits.
 const MOST_IN_FLIGHT: u64 = 1 << 28;
@@ -73,23 +73,41 @@ fn rates(step: &Simulate) -> Result<(), Refusal> {
 }
 
 fn disk(step: &Simulate) -> Result<(), Refusal> {
-    let rates = &step.storage.disk_rates;
-    unless(rates.first().is_some_and(|first| first.0 == 1), || {
-        "storage.disk_rates must begin with the rate at 1 request".to_owned()
-    })?;
-    unless(rates.windows(2).all(|pair| pair[0].0 < pair[1].0), || {
-        "storage.disk_rates must ascend in the number of requests".to_owned()
-    })?;
-    unless(rates.iter().all(|rate| rate.1.is_finite() && (1e-6..=1e12).contains(&rate.1)), || {
-        "storage.disk_rates must be requests a second, from 1e-6 to 1e12".to_owned()
-    })?;
-    unless(rates.iter().all(|rate| rate.0 <= DEEPEST), || {
-        format!("storage.disk_rates end at {DEEPEST} requests")
-    })?;
+    disk_rates("storage.disk_rates", &step.storage.disk_rates)?;
+    mix(step)?;
     let measured = step.storage.service == Service::Measured;
     let weight: f64 = step.storage.service_times.iter().map(|bin| bin.0 as f64 * bin.1 as f64).sum();
     unless(!measured || weight > 0.0, || {
         "storage.service is measured, and storage.service_times holds no duration".to_owned()
+    })
+}
+
+fn disk_rates(name: &str, rates: &[(u32, f64)]) -> Result<(), Refusal> {
+    unless(rates.first().is_some_and(|first| first.0 == 1), || {
+        format!("{name} must begin with the rate at 1 request")
+    })?;
+    unless(rates.windows(2).all(|pair| pair[0].0 < pair[1].0), || {
+        format!("{name} must ascend in the number of requests")
+    })?;
+    unless(rates.iter().all(|rate| rate.1.is_finite() && (1e-6..=1e12).contains(&rate.1)), || {
+        format!("{name} must be requests a second, from 1e-6 to 1e12")
+    })?;
+    unless(rates.iter().all(|rate| rate.0 <= DEEPEST), || format!("{name} end at {DEEPEST} requests"))
+}
+
+fn mix(step: &Simulate) -> Result<(), Refusal> {
+    let (share, mixed) = (step.load.read_share, step.load.direction == Way::Mixed);
+    unless(mixed == share.is_some(), || {
+        "load.read_share belongs to the direction mixed: give both or neither".to_owned()
+    })?;
+    unless(share.is_none_or(|share| (0.0..=1.0).contains(&share)), || {
+        format!("load.read_share is {}: give 0 (all write) to 1 (all read)", share.unwrap_or_default())
+    })?;
+    if mixed {
+        return disk_rates("storage.disk_write_rates", &step.storage.disk_write_rates);
+    }
+    unless(step.storage.disk_write_rates.is_empty(), || {
+        "storage.disk_write_rates belong to the direction mixed: take them out".to_owned()
     })
 }
 

@@ -35,6 +35,19 @@ pub struct Clients {
     pub nics: u32,
     /// Of one NIC, each way.
     pub nic_bytes_per_second: f64,
+    #[serde(default)]
+    pub writes_to_a_file: WritesToAFile,
+}
+
+/// What one client's writes to one file, and the chunks of one such write, do to each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WritesToAFile {
+    /// They are on their way together.
+    #[default]
+    SideBySide,
+    /// Each waits until the one before is answered, and passes the client's software by itself.
+    OneAtATime,
 }
 
 /// What lies between clients and storage nodes.
@@ -78,7 +91,11 @@ pub struct Storage {
     #[serde(default)]
     pub most_requests_per_second: Option<f64>,
     /// `[requests on one disk, requests a second it then serves]`, of the size of one part; ascending, starting with 1.
+    /// Of what `direction` says; where that is `mixed`, of reads alone.
     pub disk_rates: Vec<(u32, f64)>,
+    /// The same of writes alone, with `mixed`.
+    #[serde(default)]
+    pub disk_write_rates: Vec<(u32, f64)>,
     #[serde(default)]
     pub service: Service,
     /// `[duration_ns, count]`, with `measured`: how one disk's service times spread; only their shape counts, because
@@ -111,6 +128,8 @@ pub struct Layout {
     pub stripe: Option<u32>,
     pub protection: Protection,
     pub writes: Writes,
+    #[serde(default)]
+    pub reads: Reads,
 }
 
 /// What makes data survive a node.
@@ -136,11 +155,25 @@ pub enum Writes {
     FanOut,
 }
 
+/// Which copies answer; of an erasure code always the first parts that suffice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reads {
+    /// Each request's by chance.
+    #[default]
+    AnyCopy,
+    /// Of a file always the same one, chosen by chance for each file.
+    OneCopy,
+}
+
 /// What clients ask for.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
     pub direction: Way,
+    /// With `mixed`: the chance of a request to read, 0 to 1. The others write.
+    #[serde(default)]
+    pub read_share: Option<f64>,
     /// Each request at a place of its own; otherwise every file from a place of its own on.
     pub random: bool,
     pub request_bytes: u64,
@@ -160,6 +193,8 @@ pub struct Load {
 pub enum Way {
     Read,
     Write,
+    /// Each request by chance, whatever the one before it did.
+    Mixed,
 }
 
 /// Nodes that are not what they should be.
@@ -181,6 +216,17 @@ impl Default for Trouble {
 
 fn one() -> u32 {
     1
+}
+
+impl Load {
+    /// The chance of a request to read.
+    pub fn share_of_reads(&self) -> f64 {
+        match self.direction {
+            Way::Read => 1.0,
+            Way::Write => 0.0,
+            Way::Mixed => self.read_share.unwrap_or(0.5),
+        }
+    }
 }
 
 impl Protection {

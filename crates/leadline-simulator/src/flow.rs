@@ -4,9 +4,10 @@
 //! bytes and gets an acknowledgement back, which weighs nothing. Node to node goes the same way as node to client.
 
 use crate::calendar::Event;
-use crate::description::{Protection, Transfer, Writes};
+use crate::description::{Protection, Reads, Transfer, Writes};
 use crate::pipes::{Passage, Pipes};
 use crate::placement::Place;
+use crate::requests::Operation;
 use crate::simulation::Simulation;
 
 /// What a request wants of one chunk.
@@ -14,6 +15,7 @@ pub struct Chunk {
     operation: u32,
     place: Place,
     bytes: u64,
+    reads: bool,
     /// Parts that are not joined yet.
     remaining: u32,
     /// The disk whose node gathers or spreads the parts.
@@ -34,6 +36,7 @@ pub struct Part {
     bytes: u64,
     /// When its last byte comes to where its first is now.
     tail_ps: u64,
+    reads: bool,
     stage: Stage,
     /// Where the switch lets it go.
     beyond: Stage,
@@ -67,12 +70,13 @@ impl Simulation<'_> {
         };
         let first = self.placement.alive(place, 0).next().unwrap_or(0);
         let primary = self.placement.disk(place, first);
-        let chunk =
-            self.chunks.insert(Chunk { operation, place, bytes, remaining: 1, primary, gathered: false });
+        let reads = self.operations[operation].reads;
+        let chunk = Chunk { operation, place, bytes, reads, remaining: 1, primary, gathered: false };
+        let chunk = self.chunks.insert(chunk);
         if alive < needed {
             return self.refuse(chunk);
         }
-        if self.step.reads() {
+        if reads {
             self.begin_read(chunk, alive, needed);
         } else {
             self.begin_write(chunk, first, alive);
@@ -90,7 +94,7 @@ impl Simulation<'_> {
     fn begin_read(&mut self, chunk: u32, alive: u32, needed: u32) {
         let place = self.chunks[chunk].place;
         let (skipped, taken) = match self.step.layout.protection {
-            Protection::Replicas(_) => (self.draws.below(alive), 1),
+            Protection::Replicas(_) => (self.copy_read(chunk, alive), 1),
             Protection::ErasureCode { .. } => (0, needed),
         };
         self.chunks[chunk].remaining = taken;
@@ -101,6 +105,17 @@ impl Simulation<'_> {
             if count >= skipped {
                 let part = self.new_part(chunk, index, self.part_bytes(chunk));
                 self.come(part, Stage::Software, self.now_ps + self.half_trip_ps);
+            }
+        }
+    }
+
+    /// Which of the copies that answer.
+    fn copy_read(&mut self, chunk: u32, alive: u32) -> u32 {
+        match self.step.layout.reads {
+            Reads::AnyCopy => self.draws.below(alive),
+            Reads::OneCopy => {
+                let Operation { client, file, .. } = self.operations[self.chunks[chunk].operation];
+                self.copy_of_file(client, file, alive)
             }
         }
     }
@@ -169,17 +184,18 @@ impl Simulation<'_> {
         if self.spreads(part) {
             self.spread(part);
         }
-        let disk = self.parts[part].disk;
+        let Part { disk, reads, .. } = self.parts[part];
+        let kind = self.kind_at_disks(reads);
         let work = self.disk_works.draw(&mut self.draws);
-        if let Some(look_ps) = self.resources.disks.enter(disk as usize, self.now_ps, part, work) {
+        if let Some(look_ps) = self.resources.disks.enter(disk as usize, kind, self.now_ps, part, work) {
             self.calendar.enter(look_ps, Event::Disk(disk));
         }
     }
 
     /// Whether it came from the client to the node that passes it on to all others.
     fn spreads(&self, part: u32) -> bool {
-        let Part { chunk, disk, .. } = self.parts[part];
-        !self.step.reads() && self.step.layout.writes == Writes::Primary && disk == self.chunks[chunk].primary
+        let Part { chunk, disk, reads, .. } = self.parts[part];
+        !reads && self.step.layout.writes == Writes::Primary && disk == self.chunks[chunk].primary
     }
 
     fn spread(&mut self, part: u32) {
@@ -191,7 +207,7 @@ impl Simulation<'_> {
 
     /// The disk is done with it.
     pub fn leave_disk(&mut self, part: u32) {
-        if self.step.reads() {
+        if self.parts[part].reads {
             self.return_bytes(part);
         } else {
             self.acknowledge(part);
@@ -240,8 +256,8 @@ impl Simulation<'_> {
         if chunk.remaining > 0 {
             return;
         }
-        let Chunk { operation, gathered, .. } = *chunk;
-        if self.step.reads() && self.gathers() && !gathered && !self.operations[operation].failed {
+        let Chunk { operation, reads, gathered, .. } = *chunk;
+        if reads && self.gathers() && !gathered && !self.operations[operation].failed {
             return self.return_whole(number);
         }
         self.chunks.remove(number);
@@ -249,6 +265,8 @@ impl Simulation<'_> {
         whose.remaining -= 1;
         if whose.remaining == 0 {
             self.answer(operation);
+        } else if self.goes_by_turns(reads) {
+            self.pass_client_software(operation);
         }
     }
 
@@ -333,8 +351,9 @@ impl Simulation<'_> {
 
     fn new_part(&mut self, chunk: u32, index: u32, bytes: u64) -> u32 {
         let disk = self.placement.disk(self.chunks[chunk].place, index);
+        let reads = self.chunks[chunk].reads;
         let (stage, beyond) = (Stage::Software, Stage::Joined);
-        self.parts.insert(Part { chunk, index, disk, hops: 0, bytes, tail_ps: 0, stage, beyond })
+        self.parts.insert(Part { chunk, index, disk, hops: 0, bytes, tail_ps: 0, reads, stage, beyond })
     }
 
     fn part_bytes(&self, chunk: u32) -> u64 {

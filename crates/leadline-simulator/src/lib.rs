@@ -23,8 +23,11 @@ pub mod outcome;
 pub mod pipes;
 mod placement;
 mod process_memory;
+mod requests;
+mod resources;
 mod simulation;
 mod slab;
+mod turns;
 mod window;
 
 use std::time::Instant;

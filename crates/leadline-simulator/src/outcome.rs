@@ -21,6 +21,10 @@ pub struct SimulateOutcome {
     pub mean_in_flight: f64,
     /// From call to answer.
     pub latency: Distribution,
+    /// Of reads alone where reads and writes are mixed; null elsewhere.
+    pub read_latency: Option<Distribution>,
+    /// Of writes alone where reads and writes are mixed; null elsewhere.
+    pub write_latency: Option<Distribution>,
     pub resources: Vec<ResourceUse>,
     /// Bytes of all requests that were ever answered, warm-up and end included, as `carried` of the resources is.
     pub answered_bytes: u64,

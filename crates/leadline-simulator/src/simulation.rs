@@ -1,31 +1,20 @@
-//! The loop, and who is where: requests are issued, take their way (flow.rs), and are answered.
-
-use leadline_workloads::randomness;
+//! The loop: what happens next, who is where, and what came of it. Requests are issued and answered (requests.rs), and take their way
+//! in between (flow.rs).
 
 use crate::calendar::{Calendar, Event};
-use crate::description::{Simulate, Way};
-use crate::disks::Disks;
+use crate::description::{Simulate, WritesToAFile};
 use crate::draws::{Draws, Works};
 use crate::flow::{Chunk, Part};
 use crate::outcome::{ResourceUse, SimulateOutcome};
 use crate::pipes::Pipes;
 use crate::placement::Placement;
+use crate::requests::Operation;
+use crate::resources::Resources;
 use crate::slab::Slab;
-use crate::window::{Border, Window};
+use crate::turns::Turns;
+use crate::window::Window;
 
 pub const PS_PER_NS: f64 = 1000.0;
-/// Where so many requests of an open load are under way, it is more than can be served, and more of it says nothing.
-const MOST_WAITING: u64 = 1 << 20;
-
-/// One request of one client.
-pub struct Operation {
-    issued_ps: u64,
-    pub client: u32,
-    file: u32,
-    /// Chunks that are not answered yet.
-    pub remaining: u32,
-    pub failed: bool,
-}
 
 /// Everything that there is while a step is simulated.
 pub struct Simulation<'step> {
@@ -42,27 +31,22 @@ pub struct Simulation<'step> {
     pub resources: Resources,
     pub half_trip_ps: u64,
     pub storage_delay_ps: u64,
-    client_delay_ps: u64,
+    pub client_delay_ps: u64,
+    /// Chunks that a request is cut into.
+    pub pieces: u64,
     /// Requests issued so far to each file.
-    positions: Vec<u64>,
+    pub positions: Vec<u64>,
+    /// None where writes to a file are on their way together.
+    pub turns: Option<Turns>,
+    /// Whether some requests read and some write.
+    pub mixed: bool,
+    pub issued: u64,
     finished: Vec<u32>,
-    window: Window,
+    pub window: Window,
     /// Busy picoseconds of everything when the window opened, and when it closed.
-    busy_at: [Vec<Vec<f64>>; 2],
-    answered_bytes: u64,
+    pub busy_at: [Vec<Vec<f64>>; 2],
+    pub answered_bytes: u64,
     events: u64,
-}
-
-/// What can be busy.
-pub struct Resources {
-    pub client_software: Option<Pipes>,
-    pub client_out: Pipes,
-    pub client_in: Pipes,
-    pub switch: Option<Pipes>,
-    pub storage_in: Pipes,
-    pub storage_software: Option<Pipes>,
-    pub storage_out: Pipes,
-    pub disks: Disks,
 }
 
 impl<'step> Simulation<'step> {
@@ -83,9 +67,13 @@ impl<'step> Simulation<'step> {
             half_trip_ps: picoseconds(step.network.round_trip_ns / 2.0),
             storage_delay_ps: picoseconds(step.storage.delay_ns),
             client_delay_ps: picoseconds(step.clients.delay_ns),
+            pieces: step.load.request_bytes.div_ceil(step.layout.chunk_bytes),
             positions: vec![0; if step.load.random { 0 } else { files }],
+            turns: (step.clients.writes_to_a_file == WritesToAFile::OneAtATime).then(|| Turns::new(files)),
+            mixed: step.is_mixed(),
+            issued: 0,
             finished: Vec::new(),
-            window: Window::new(step.load.warm_up_operations, step.load.operations),
+            window: Window::new(step.load.warm_up_operations, step.load.operations, step.is_mixed()),
             busy_at: [Vec::new(), Vec::new()],
             answered_bytes: 0,
             events: 0,
@@ -109,79 +97,10 @@ impl<'step> Simulation<'step> {
         self.outcome()
     }
 
-    fn begin(&mut self) {
-        if self.step.load.arrivals_per_second.is_some() {
-            return self.expect_arrival();
-        }
-        for client in 0..self.step.clients.count {
-            for slot in 0..self.step.clients.requests_in_flight {
-                self.issue(client, slot % self.step.clients.files);
-            }
-        }
-    }
-
-    fn expect_arrival(&mut self) {
-        let rate = self.step.load.arrivals_per_second.expect("an open load");
-        let wait_ps = (1e12 / rate * self.draws.exponential()).round() as u64;
-        self.calendar.enter(self.now_ps + wait_ps, Event::Arrival);
-    }
-
-    fn arrive(&mut self) {
-        if self.window.in_flight() >= MOST_WAITING && !self.window.is_closed() {
-            self.window.give_up(self.now_ps);
-            self.busy_at[1] = self.busy();
-        }
-        if self.window.is_closed() {
-            return;
-        }
-        let client = self.draws.below(self.step.clients.count);
-        let file = self.draws.below(self.step.clients.files);
-        self.issue(client, file);
-        self.expect_arrival();
-    }
-
-    fn issue(&mut self, client: u32, file: u32) {
-        self.window.issue(self.now_ps);
-        let operation = Operation { issued_ps: self.now_ps, client, file, remaining: 0, failed: false };
-        let number = self.operations.insert(operation);
-        let mut leaves_ps = self.now_ps;
-        if let Some(software) = &mut self.resources.client_software {
-            let work = self.pipe_works.draw(&mut self.draws);
-            leaves_ps = software.enter(client as usize, self.now_ps, 1, work).end_ps;
-        }
-        self.calendar.enter(leaves_ps + self.client_delay_ps, Event::Launch(number));
-    }
-
-    /// Cuts a request into chunks and sends each on its way.
-    fn launch(&mut self, number: u32) {
-        let Operation { client, file, .. } = self.operations[number];
-        let (request, chunk) = (self.step.load.request_bytes, self.step.layout.chunk_bytes);
-        let pieces = request.div_ceil(chunk);
-        let first = self.first_chunk(client, file, pieces);
-        self.operations[number].remaining = pieces as u32;
-        for piece in 0..pieces {
-            let place = self.placement.place(self.key(client, file, first.wrapping_add(piece)));
-            self.begin_chunk(number, place, chunk.min(request - piece * chunk));
-        }
-    }
-
-    /// The number of the chunk in its file at which the next request begins.
-    fn first_chunk(&mut self, client: u32, file: u32, pieces: u64) -> u64 {
-        if self.step.load.random {
-            return self.draws.word() / 2;
-        }
-        let index = client as usize * self.step.clients.files as usize + file as usize;
-        let requests = self.positions[index];
-        self.positions[index] += 1;
-        let requests_per_chunk = (self.step.layout.chunk_bytes / self.step.load.request_bytes).max(1);
-        requests / requests_per_chunk * pieces
-    }
-
-    /// What a chunk's place follows from: chunks of a file take turns on the groups of its stripe.
-    fn key(&self, client: u32, file: u32, chunk: u64) -> u64 {
-        let group = self.step.layout.stripe.map_or(chunk, |stripe| chunk % u64::from(stripe));
-        let whose = (u64::from(client) << 32) | u64::from(file);
-        randomness::word(randomness::word(self.step.load.seed ^ PLACES, whose), group)
+    /// Which of the curves of disks a request is served by: there are two only where both kinds occur.
+    #[inline]
+    pub fn kind_at_disks(&self, reads: bool) -> usize {
+        usize::from(!reads && self.mixed)
     }
 
     fn look_at_disk(&mut self, disk: u32) {
@@ -193,27 +112,9 @@ impl<'step> Simulation<'step> {
         self.finished = finished;
     }
 
-    /// All chunks of a request are answered, or cannot be.
-    pub fn answer(&mut self, number: u32) {
-        let Operation { issued_ps, client, file, failed, .. } = self.operations[number];
-        self.operations.remove(number);
-        if !failed {
-            self.answered_bytes += self.step.load.request_bytes;
-        }
-        match self.window.answer(self.now_ps, issued_ps, failed) {
-            Border::None => {}
-            Border::Opened => self.busy_at[0] = self.busy(),
-            Border::Closed => self.busy_at[1] = self.busy(),
-        }
-        if self.step.load.arrivals_per_second.is_none() && !self.window.is_closed() {
-            self.issue(client, file);
-        }
-    }
-
-    fn busy(&mut self) -> Vec<Vec<f64>> {
+    pub fn busy(&mut self) -> Vec<Vec<f64>> {
         let (now_ps, disks) = (self.now_ps, &mut self.resources.disks);
-        let at_disks = (0..disks.count()).map(|disk| disks.done_until(disk, now_ps) / disks.fastest(disk));
-        let at_disks = at_disks.collect();
+        let at_disks = (0..disks.count()).map(|disk| disks.busy_until_ps(disk, now_ps)).collect();
         let of = |(_, pipes): (_, &Pipes)| {
             let one = |pipe| pipes.busy_until_ps(pipe, now_ps) as f64 / pipes.ports() as f64;
             (0..pipes.count()).map(one).collect()
@@ -237,6 +138,8 @@ impl<'step> Simulation<'step> {
             bytes_per_second: operations_per_second * self.step.load.request_bytes as f64,
             mean_in_flight: window.mean_in_flight(),
             latency: window.latency.distribution(),
+            read_latency: window.by_way.as_ref().map(|by_way| by_way[0].distribution()),
+            write_latency: window.by_way.as_ref().map(|by_way| by_way[1].distribution()),
             resources,
             answered_bytes: self.answered_bytes,
             events: self.events,
@@ -271,9 +174,6 @@ impl<'step> Simulation<'step> {
     }
 }
 
-/// Keeps places apart from the requests' chance.
-const PLACES: u64 = 0x706c_6163_6573;
-
 fn summed_up(name: &str, carried: u64, shares: Vec<f64>) -> ResourceUse {
     ResourceUse {
         name: name.to_owned(),
@@ -281,49 +181,6 @@ fn summed_up(name: &str, carried: u64, shares: Vec<f64>) -> ResourceUse {
         mean_utilisation: shares.iter().sum::<f64>() / shares.len().max(1) as f64,
         highest_utilisation: shares.iter().copied().fold(0.0, f64::max),
         carried,
-    }
-}
-
-impl Resources {
-    fn new(step: &Simulate) -> Self {
-        let (clients, storage, trouble) = (&step.clients, &step.storage, &step.trouble);
-        let slow = trouble.failed_nodes..trouble.failed_nodes + trouble.stragglers;
-        let slowness = move |node: u32| if slow.contains(&node) { trouble.straggler_factor } else { 1.0 };
-        let as_should_be = || (0..clients.count).map(|_| 1.0);
-        let each_node = || (0..storage.nodes).map(&slowness);
-        let each_disk =
-            (0..storage.nodes * storage.disks_per_node).map(|disk| slowness(disk / storage.disks_per_node));
-        Self {
-            client_software: clients.most_requests_per_second.map(|rate| Pipes::new(1, rate, as_should_be())),
-            client_out: Pipes::new(clients.nics, clients.nic_bytes_per_second, as_should_be()),
-            client_in: Pipes::new(clients.nics, clients.nic_bytes_per_second, as_should_be()),
-            switch: step.network.switch_bytes_per_second.map(|rate| Pipes::new(1, rate, [1.0].into_iter())),
-            storage_in: Pipes::new(storage.nics, storage.nic_bytes_per_second, each_node()),
-            storage_software: storage.most_requests_per_second.map(|rate| Pipes::new(1, rate, each_node())),
-            storage_out: Pipes::new(storage.nics, storage.nic_bytes_per_second, each_node()),
-            disks: Disks::new(&storage.disk_rates, each_disk),
-        }
-    }
-
-    /// All that are there, in the order of a request's way.
-    fn pipes(&self) -> impl Iterator<Item = (&'static str, &Pipes)> {
-        [
-            ("client_software", self.client_software.as_ref()),
-            ("client_nic_out", Some(&self.client_out)),
-            ("client_nic_in", Some(&self.client_in)),
-            ("switch", self.switch.as_ref()),
-            ("storage_nic_in", Some(&self.storage_in)),
-            ("storage_software", self.storage_software.as_ref()),
-            ("storage_nic_out", Some(&self.storage_out)),
-        ]
-        .into_iter()
-        .filter_map(|(name, pipes)| Some((name, pipes?)))
-    }
-}
-
-impl Simulate {
-    pub(crate) fn reads(&self) -> bool {
-        self.load.direction == Way::Read
     }
 }
 

@@ -25,10 +25,12 @@ pub struct Window {
     pub operations: u64,
     pub failed: u64,
     pub latency: DurationRecorder,
+    /// Of reads and of writes, where both occur.
+    pub by_way: Option<[DurationRecorder; 2]>,
 }
 
 impl Window {
-    pub fn new(warm_up: u64, operations: u64) -> Self {
+    pub fn new(warm_up: u64, operations: u64, mixed: bool) -> Self {
         Self {
             warm_up,
             last: warm_up + operations,
@@ -42,6 +44,7 @@ impl Window {
             operations: 0,
             failed: 0,
             latency: DurationRecorder::new(),
+            by_way: mixed.then(|| [DurationRecorder::new(), DurationRecorder::new()]),
         }
     }
 
@@ -67,22 +70,25 @@ impl Window {
     }
 
     #[inline]
-    pub fn answer(&mut self, now_ps: u64, issued_ps: u64, failed: bool) -> Border {
+    pub fn answer(&mut self, now_ps: u64, issued_ps: u64, reads: bool, failed: bool) -> Border {
         self.pass(now_ps);
         self.in_flight -= 1;
         if (self.warm_up..self.last).contains(&self.answered) {
-            self.count((now_ps - issued_ps + 500) / 1000, failed);
+            self.count((now_ps - issued_ps + 500) / 1000, reads, failed);
         }
         self.answered += 1;
         self.border(now_ps)
     }
 
-    fn count(&mut self, latency_ns: u64, failed: bool) {
+    fn count(&mut self, latency_ns: u64, reads: bool, failed: bool) {
         if failed {
             self.failed += 1;
-        } else {
-            self.operations += 1;
-            self.latency.record(latency_ns);
+            return;
+        }
+        self.operations += 1;
+        self.latency.record(latency_ns);
+        if let Some(by_way) = &mut self.by_way {
+            by_way[usize::from(!reads)].record(latency_ns);
         }
     }
 
@@ -132,9 +138,9 @@ mod tests {
 
     #[test]
     fn only_what_is_answered_between_the_borders_counts() {
-        let mut window = Window::new(1, 2);
+        let mut window = Window::new(1, 2, false);
         (0..4).for_each(|_| window.issue(0));
-        let borders = [1000, 3000, 5000, 9000].map(|now_ps| window.answer(now_ps, 0, false));
+        let borders = [1000, 3000, 5000, 9000].map(|now_ps| window.answer(now_ps, 0, true, false));
         assert_eq!(borders, [Border::Opened, Border::None, Border::Closed, Border::None]);
         assert_eq!((window.operations, window.length_ps()), (2, 4000));
         // 3 in flight for 2,000 ps, then 2 for 2,000 ps.

@@ -5,6 +5,7 @@
 
 mod described;
 
+use described::mean_value_analysis::{throughput_and_residences, Kind};
 use described::{assert_near, disks_only, mean_ms, outcome_of, AT_ONCE};
 use leadline_simulator::description::{Service, Simulate};
 use proptest::prelude::*;
@@ -76,32 +77,8 @@ fn a_disk_that_is_kept_busy_repeats_the_grid_it_came_from() {
     }
 }
 
-/// Some stations of a kind: how many, and the rate of one with so many there. Each is visited 1 / count times.
-struct Kind<'rate> {
-    count: f64,
-    rate: &'rate dyn Fn(usize) -> f64,
-}
-
-/// Requests a second of a closed network with a delay, by exact mean value analysis with load-dependent stations
-/// (Reiser and Lavenberg 1980; marginal probabilities of one station of each kind).
 fn throughput(kinds: &[Kind], delay_seconds: f64, customers: usize) -> f64 {
-    let mut marginals: Vec<Vec<f64>> = kinds.iter().map(|_| vec![1.0]).collect();
-    let mut per_second = 0.0;
-    for present in 1..=customers {
-        let residence = |kind: &Kind, marginal: &Vec<f64>| -> f64 {
-            (1..=present).map(|number| number as f64 / (kind.rate)(number) * marginal[number - 1]).sum()
-        };
-        // A kind's stations are visited once together, so their residence times add up to that of one visit.
-        let round: f64 = kinds.iter().zip(&marginals).map(|(kind, marginal)| residence(kind, marginal)).sum();
-        per_second = present as f64 / (delay_seconds + round);
-        for (kind, marginal) in kinds.iter().zip(&mut marginals) {
-            let step = |number: usize| per_second / kind.count / (kind.rate)(number) * marginal[number - 1];
-            let mut next: Vec<f64> = (1..=present).map(step).collect();
-            next.insert(0, 1.0 - next.iter().sum::<f64>());
-            *marginal = next;
-        }
-    }
-    per_second
+    throughput_and_residences(kinds, delay_seconds, customers).0
 }
 
 fn disk_rate(number: usize) -> f64 {
@@ -127,9 +104,9 @@ fn known_throughput(step: &Simulate) -> f64 {
     let client_nic = |_| step.clients.nic_bytes_per_second / bytes;
     let nodes = f64::from(step.storage.nodes);
     let kinds = [
-        Kind { count: nodes * f64::from(step.storage.disks_per_node), rate: &disk_rate },
-        Kind { count: nodes, rate: &storage_nic },
-        Kind { count: 1.0, rate: &client_nic },
+        Kind { count: nodes * f64::from(step.storage.disks_per_node), visits: 1.0, rate: &disk_rate },
+        Kind { count: nodes, visits: 1.0, rate: &storage_nic },
+        Kind { count: 1.0, visits: 1.0, rate: &client_nic },
     ];
     throughput(&kinds, 800e-6, step.clients.requests_in_flight as usize)
 }
@@ -152,9 +129,9 @@ fn software_that_passes_on_so_much_is_a_station_like_any_other() {
     step.clients.most_requests_per_second = Some(1500.0);
     step.storage.most_requests_per_second = Some(1100.0);
     let kinds = [
-        Kind { count: 2.0, rate: &disk_rate },
-        Kind { count: 1.0, rate: &|_| 1500.0 },
-        Kind { count: 2.0, rate: &|_| 1100.0 },
+        Kind { count: 2.0, visits: 1.0, rate: &disk_rate },
+        Kind { count: 1.0, visits: 1.0, rate: &|_| 1500.0 },
+        Kind { count: 2.0, visits: 1.0, rate: &|_| 1100.0 },
     ];
     assert_near(outcome_of(&step).operations_per_second, throughput(&kinds, 800e-6, 10), 0.012);
 }
@@ -164,7 +141,10 @@ fn the_switch_is_one_station_for_all() {
     let mut step = product_form(4, 1, 12);
     (step.clients.nic_bytes_per_second, step.storage.nic_bytes_per_second) = (AT_ONCE, AT_ONCE);
     step.network.switch_bytes_per_second = Some(step.load.request_bytes as f64 * 3000.0);
-    let kinds = [Kind { count: 4.0, rate: &disk_rate }, Kind { count: 1.0, rate: &|_| 3000.0 }];
+    let kinds = [
+        Kind { count: 4.0, visits: 1.0, rate: &disk_rate },
+        Kind { count: 1.0, visits: 1.0, rate: &|_| 3000.0 },
+    ];
     assert_near(outcome_of(&step).operations_per_second, throughput(&kinds, 800e-6, 12), 0.012);
 }
 

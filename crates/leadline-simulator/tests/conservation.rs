@@ -4,8 +4,11 @@
 mod described;
 
 use described::{assert_near, carried, disks_only, mean_ms, outcome_of, MIB};
-use leadline_simulator::description::{Protection, Service, Simulate, Transfer, Way, Writes};
+use leadline_simulator::description::{
+    Protection, Reads, Service, Simulate, Transfer, Way, Writes, WritesToAFile,
+};
 use leadline_simulator::SimulateOutcome;
+use leadline_workloads::distribution::Distribution;
 use leadline_workloads::Workload;
 use proptest::prelude::*;
 
@@ -17,7 +20,23 @@ fn any_protection() -> impl Strategy<Value = (Protection, Writes)> {
     prop_oneof![(replicas, any), (code, coded)]
 }
 
+/// One way, or both.
 fn any_step() -> impl Strategy<Value = Simulate> {
+    prop_oneof![2 => any_step_of_one_way(), 1 => any_mixed_step()]
+}
+
+fn any_mixed_step() -> impl Strategy<Value = Simulate> {
+    (any_step_of_one_way(), 0.05f64..0.95, 100.0f64..3000.0, 1u32..20).prop_map(
+        |(mut step, share, rate, deepest)| {
+            step.load.direction = Way::Mixed;
+            step.load.read_share = Some(share);
+            step.storage.disk_write_rates = vec![(1, rate), (deepest + 1, rate * 2.5)];
+            step
+        },
+    )
+}
+
+fn any_step_of_one_way() -> impl Strategy<Value = Simulate> {
     let counts = (1u32..4, 1u32..9, 5u32..12, 1u32..4, 1u32..3, 1u32..5);
     let sizes = (1u64..5, 1u64..4, prop::option::of(1u32..6));
     let ways = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<u64>(), 0u32..3);
@@ -40,6 +59,8 @@ fn any_step() -> impl Strategy<Value = Simulate> {
         (step.layout.stripe, step.layout.protection, step.layout.writes) = (sizes.2, protection, writes);
         step.storage.service = if ways.3 { Service::Exponential } else { Service::Constant };
         (step.load.operations, step.load.warm_up_operations) = (2000, 200);
+        step.clients.writes_to_a_file =
+            if ways.5 == 1 { WritesToAFile::OneAtATime } else { WritesToAFile::SideBySide };
         step.trouble.stragglers = ways.5.min(1);
         step.trouble.straggler_factor = 3.0;
         step
@@ -53,44 +74,75 @@ fn part_bytes(step: &Simulate) -> u64 {
     pieces.map(|bytes| step.layout.protection.part_bytes(bytes)).sum()
 }
 
+/// What one request of a kind puts on: clients' NICs out and in, nodes' NICs in and out (bytes), disks (requests).
+fn traffic(step: &Simulate, way: Way) -> [u64; 5] {
+    let (bytes, parts, width) =
+        (step.load.request_bytes, part_bytes(step), u64::from(step.layout.protection.width()));
+    let pieces = bytes.div_ceil(step.layout.chunk_bytes);
+    let (data, coded) = match step.layout.protection {
+        Protection::Replicas(_) => (1, false),
+        Protection::ErasureCode { data, .. } => (u64::from(data), true),
+    };
+    let sent = width - 1;
+    match (way, step.layout.writes) {
+        (Way::Write, Writes::Chain) => [bytes, 0, width * bytes, sent * bytes, pieces * width],
+        (Way::Write, Writes::Primary) => [bytes, 0, bytes + sent * parts, sent * parts, pieces * width],
+        (Way::Write, Writes::FanOut) => [width * parts, 0, width * parts, 0, pieces * width],
+        (_, Writes::Primary) if coded => {
+            [0, bytes, (data - 1) * parts, bytes + (data - 1) * parts, pieces * data]
+        }
+        _ => [0, data * parts, 0, data * parts, pieces * data],
+    }
+}
+
+const CARRIERS: [&str; 5] =
+    ["client_nic_out", "client_nic_in", "storage_nic_in", "storage_nic_out", "storage_disk"];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn every_byte_passes_every_resource_on_its_way_as_often_as_the_layout_says(step in any_step()) {
         let outcome = outcome_of(&step);
-        let (bytes, width) = (outcome.answered_bytes, u64::from(step.layout.protection.width()));
-        let requests = bytes / step.load.request_bytes;
-        let parts = requests * part_bytes(&step);
-        let pieces = requests * step.load.request_bytes.div_ceil(step.layout.chunk_bytes);
-        let coded = matches!(step.layout.protection, Protection::ErasureCode { .. });
-        let data = match step.layout.protection {
-            Protection::Replicas(_) => 1,
-            Protection::ErasureCode { data, .. } => u64::from(data),
-        };
-        let found = |name| carried(&outcome, name);
-        let by = |reads: u64, chain: u64, primary: u64, fan_out: u64| match (step.load.direction, step.layout.writes) {
-            (Way::Read, _) => reads,
-            (Way::Write, Writes::Chain) => chain,
-            (Way::Write, Writes::Primary) => primary,
-            (Way::Write, Writes::FanOut) => fan_out,
-        };
-        prop_assert_eq!(found("storage_disk"), pieces * if step.load.direction == Way::Read { data } else { width });
-        prop_assert_eq!(found("client_nic_out"), by(0, bytes, bytes, width * parts));
-        let sent = width - 1;
-        if step.load.direction == Way::Write {
-            prop_assert_eq!(found("client_nic_in"), 0);
-            prop_assert_eq!(found("storage_nic_in"), by(0, width * bytes, bytes + sent * parts, width * parts));
-            prop_assert_eq!(found("storage_nic_out"), by(0, sent * bytes, sent * parts, 0));
-        } else if step.layout.writes == Writes::Primary && coded {
-            prop_assert_eq!(found("client_nic_in"), bytes);
-            prop_assert_eq!(found("storage_nic_in"), (data - 1) * parts);
-            prop_assert_eq!(found("storage_nic_out"), bytes + (data - 1) * parts);
-        } else {
-            prop_assert_eq!(found("client_nic_in"), data * parts);
-            prop_assert_eq!(found("storage_nic_in"), 0);
-            prop_assert_eq!(found("storage_nic_out"), data * parts);
+        let requests = outcome.answered_bytes / step.load.request_bytes;
+        let (reading, writing) = (traffic(&step, Way::Read), traffic(&step, Way::Write));
+        let reads = carried(&outcome, CARRIERS[1]) / reading[1]; // writes bring nothing back to clients
+        match step.load.direction {
+            Way::Read => prop_assert_eq!(reads, requests),
+            Way::Write => prop_assert_eq!(reads, 0),
+            Way::Mixed => prop_assert!(reads > 0 && reads < requests),
         }
+        for (place, name) in CARRIERS.into_iter().enumerate() {
+            let expected = reads * reading[place] + (requests - reads) * writing[place];
+            prop_assert_eq!(carried(&outcome, name), expected, "{}", name);
+        }
+    }
+
+    #[test]
+    fn a_mix_of_reads_alone_or_of_writes_alone_is_no_mix(step in any_step(), reads: bool) {
+        let (mut pure, mut mixed) = (step.clone(), step);
+        pure.load.direction = if reads { Way::Read } else { Way::Write };
+        (pure.load.read_share, pure.storage.disk_write_rates) = (None, Vec::new());
+        mixed.load.direction = Way::Mixed;
+        mixed.load.read_share = Some(if reads { 1.0 } else { 0.0 });
+        let rates = pure.storage.disk_rates.clone();
+        let other = vec![(1, 10.0), (1000, 1e6)];
+        (mixed.storage.disk_rates, mixed.storage.disk_write_rates) =
+            if reads { (rates, other) } else { (other, rates) };
+        let (one, other) = (outcome_of(&pure), outcome_of(&mixed));
+        prop_assert_eq!((one.events, one.window_ns, &one.latency.bins), (other.events, other.window_ns, &other.latency.bins));
+    }
+
+    #[test]
+    fn every_answer_of_a_mix_is_a_read_or_a_write_and_as_many_read_as_the_share_says(step in any_mixed_step()) {
+        let outcome = outcome_of(&step);
+        let counted = |way: &Option<Distribution>| way.as_ref().map_or(0, |way| way.count);
+        let (reads, writes) = (counted(&outcome.read_latency), counted(&outcome.write_latency));
+        prop_assert_eq!(reads + writes, outcome.operations);
+        let share = step.load.read_share.unwrap();
+        // Six standard deviations of a count by chance, and what is in flight when the window opens and closes.
+        let spread = 6.0 * (2000.0 * share * (1.0 - share)).sqrt() + 2.0 * outcome.mean_in_flight;
+        prop_assert!((reads as f64 - 2000.0 * share).abs() <= spread, "{} of 2000, {}", reads, share);
     }
 
     #[test]
@@ -165,6 +217,64 @@ fn a_file_on_one_group_is_as_fast_as_one_disk() {
     assert_near(per_second(&step), 1000.0, 1e-3);
     step.layout.stripe = None;
     assert!(per_second(&step) > 4000.0);
+}
+
+#[test]
+fn a_file_that_is_read_from_one_copy_is_as_fast_as_one_disk_and_many_files_reach_all() {
+    let with_files = |files: u32, reads: Reads| {
+        let mut step = disks_only(3, 1, 64);
+        (step.layout.protection, step.layout.reads) = (Protection::Replicas(3), reads);
+        (step.layout.stripe, step.clients.files) = (Some(1), files);
+        per_second(&step)
+    };
+    assert_near(with_files(1, Reads::OneCopy), 1000.0, 1e-3);
+    assert!(with_files(1, Reads::AnyCopy) > 2800.0);
+    // All three disks hold some of 64 files, and the one that holds most of them is the slowest for its own.
+    assert!(with_files(64, Reads::OneCopy) > 2500.0);
+}
+
+#[test]
+fn where_a_client_writes_to_a_file_one_at_a_time_only_files_add_up_and_chunks_come_one_after_the_other() {
+    let by_turns = |direction: Way, files: u32, chunks: u64| {
+        let mut step = disks_only(64, 1, 8);
+        (step.load.direction, step.clients.files) = (direction, files);
+        step.clients.writes_to_a_file = WritesToAFile::OneAtATime;
+        step.storage.disk_rates = vec![(1, 1000.0), (8, 8000.0)]; // whoever comes is served at once
+        step.layout.chunk_bytes = MIB / chunks;
+        per_second(&step)
+    };
+    assert_near(by_turns(Way::Write, 1, 1), 1000.0, 1e-3);
+    assert_near(by_turns(Way::Write, 4, 1), 4000.0, 1e-3);
+    assert_near(by_turns(Way::Write, 4, 8), 500.0, 1e-3);
+    assert_near(by_turns(Way::Read, 1, 8), 8000.0, 1e-3);
+}
+
+#[test]
+fn who_waits_for_its_turn_is_in_flight() {
+    let mut step = disks_only(64, 1, 8);
+    (step.load.direction, step.clients.writes_to_a_file) = (Way::Write, WritesToAFile::OneAtATime);
+    assert_near(mean_ms(&outcome_of(&step)), 8.0, 1e-3);
+}
+
+#[test]
+fn a_mix_reads_past_the_writes_that_wait_for_each_other() {
+    let mixed = |writes_to_a_file: WritesToAFile| {
+        let mut step = disks_only(64, 1, 8);
+        (step.load.direction, step.load.read_share) = (Way::Mixed, Some(0.5));
+        step.clients.writes_to_a_file = writes_to_a_file;
+        step.storage.disk_rates = vec![(1, 1000.0), (8, 8000.0)];
+        step.storage.disk_write_rates = step.storage.disk_rates.clone();
+        let outcome = outcome_of(&step);
+        let mean_ms =
+            |way: &Option<Distribution>| way.as_ref().and_then(|way| way.mean_ns).expect("a mix") / 1e6;
+        (mean_ms(&outcome.read_latency), mean_ms(&outcome.write_latency))
+    };
+    let (reads, writes) = mixed(WritesToAFile::SideBySide);
+    assert_near(reads, 1.0, 1e-3);
+    assert_near(writes, 1.0, 1e-3);
+    let (reads, writes) = mixed(WritesToAFile::OneAtATime);
+    assert_near(reads, 1.0, 1e-3);
+    assert!(writes > 3.0, "{writes}");
 }
 
 #[test]
@@ -246,6 +356,14 @@ fn impossible_clusters_are_refused_in_one_sentence() {
     assert!(refused(&|step| step.storage.disk_rates.clear()).contains("disk_rates"));
     assert!(refused(&|step| step.trouble.failed_nodes = 3).contains("3 of 3 nodes failed"));
     assert!(refused(&|step| step.clients.requests_in_flight = u32::MAX).contains("in flight"));
+    assert!(refused(&|step| step.load.read_share = Some(0.5))
+        .contains("read_share belongs to the direction mixed"));
+    let mixed = |step: &mut Simulate, share, rates| {
+        (step.load.direction, step.load.read_share, step.storage.disk_write_rates) =
+            (Way::Mixed, Some(share), rates);
+    };
+    assert!(refused(&|step| mixed(step, 1.5, vec![(1, 1.0)])).contains("read_share is 1.5"));
+    assert!(refused(&|step| mixed(step, 0.5, Vec::new())).contains("disk_write_rates must begin"));
     let code = Protection::ErasureCode { data: 5, parity: 2 };
     assert!(refused(&|step| step.layout.protection = code).contains("7 parts on 6 disks"));
 }

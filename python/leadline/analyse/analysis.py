@@ -14,6 +14,7 @@ from leadline.analyse.comparisons import compare_cells
 from leadline.analyse.conformance import gather_conformance
 from leadline.analyse.consistency import gather_consistency
 from leadline.analyse.curves import draw_curves, lay_lines, mark_collapses
+from leadline.analyse.disks import compare_disks
 from leadline.analyse.doubts import collect_doubts
 from leadline.analyse.estimates import estimate_metrics
 from leadline.analyse.grids import lay_grids
@@ -21,9 +22,11 @@ from leadline.analyse.machine import Machine, machine_under, read_machine
 from leadline.analyse.merge import CellKey, Trials, cell_key, gather_trials, total_counts, total_mean_ns
 from leadline.analyse.network import segments_again
 from leadline.analyse.network_bytes import host_uses, summarise_nics
-from leadline.analyse.order import in_reading_order
+from leadline.analyse.object_use import is_on_objects, object_use
+from leadline.analyse.object_words import gather_checks
+from leadline.analyse.order import in_reading_order, titles_of
 from leadline.analyse.phases import describe_phase
-from leadline.analyse.prediction.beside import gather_predictions
+from leadline.analyse.prediction.gathered import gather_predictions
 from leadline.analyse.processors import summarise_processors
 from leadline.analyse.reference import measure_reference
 from leadline.analyse.resources import summarise_resources
@@ -45,7 +48,7 @@ def analyse(
 ) -> Results:
     """One stored run, analysed; `label` names it in reports, else the manifest does."""
     machine = read_machine(environment)
-    groups = in_reading_order(gather_trials(records))
+    groups = in_reading_order(gather_trials(records), titles_of(manifest.campaign))
     reference = measure_reference(records, groups, manifest, machine)
     failed = find_failures(records, label or manifest.name)
 
@@ -67,12 +70,17 @@ def analyse(
         comparisons=tuple(compare_cells(cells)),
         answers=(),
         doubts=(),
-        rankings=rank_targets(cells, failed),
+        rankings=rank_targets(
+            [cell for cell in cells if not is_on_objects(cell.cell)],
+            [each for each in failed if not is_on_objects(each.cell)],
+        ),
         sites=gather_sites(records, machine),
         warnings=count_warnings(records),
         conformance=gather_conformance(records, environment),
+        object_checks=gather_checks(records),
         consistency=gather_consistency(records, manifest, label or manifest.name),
         predictions=gather_predictions(records, cells),
+        disks=compare_disks(records, cells, manifest, machine),
         planned_cells=planned,
         missing_cells=missing,
     )
@@ -133,6 +141,7 @@ def build_cell(
         resources=summarise_resources(trials)
         | summarise_nics(trials, hosts)
         | segments_again(trials)
+        | object_use(trials)
         | summarise_processors(trials, threads),
         throughput=tuple(
             series

@@ -5,7 +5,7 @@ A figure in an answer is a valid point, or the sentence says that it is doubtful
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from leadline.analyse.attribution import explain_differences
 from leadline.analyse.conformance_words import RIGHT, conformance_in_words
@@ -16,6 +16,9 @@ from leadline.analyse.metadata_words import (
     scaling_in_words,
     settings_in_words,
 )
+from leadline.analyse.network import is_of_network
+from leadline.analyse.network_words import SHOULD, network_in_words, streams_in_words
+from leadline.analyse.object_words import bindings_of_objects, checks_in_words, objects_in_words
 from leadline.analyse.prediction.words import predictions_in_words
 from leadline.analyse.recommendations import (
     best_cell,
@@ -28,25 +31,29 @@ from leadline.analyse.results import Answer, CellResult, Curve, Reference, Resul
 from leadline.analyse.sites import shared_links
 from leadline.analyse.standing_words import IS, growth_in_words, rank_in_words
 from leadline.analyse.wording import bandwidth, digits, iops, listed, percent, setting, settings, throughput
-
-SHOULD = "How fast should it be?"
+from leadline.store.records import Cell
 
 
 def answer_questions(results: Results) -> tuple[Answer, ...]:
     """In the order in which a reader asks."""
     return (
-        _expected(results),
+        *_expected(results),
+        *network_in_words(results),
         *(Answer(SHOULD, sentence) for sentence in predictions_in_words(results.predictions)),
         *rank_in_words(results.rankings),
         *_measured(results),
         *rates_in_words(results),
+        *objects_in_words(results),
         *scaling_in_words(results),
         *_saturations(results),
         *growth_in_words(results),
         *_collapses(results),
         *bindings_in_words(results),
         *explain_differences(results),
+        *bindings_of_objects(results),
+        *streams_in_words(results),
         *conformance_in_words(results.conformance),
+        *checks_in_words(results.object_checks),
         *consistency_in_words(results),
         _correct(results),
         *recommend_settings(results),
@@ -54,17 +61,18 @@ def answer_questions(results: Results) -> tuple[Answer, ...]:
     )
 
 
-def _expected(results: Results) -> Answer:
+def _expected(results: Results) -> Iterable[Answer]:
     """Stated limits with the share that was reached, and what this machine itself can do."""
     reference = results.reference
     parts = [*_shares_of_limits(results), *_share_of_links(results), *_own_bounds(reference)]
-    if not parts:
+    if parts:
+        unstated = "" if reference.limits else "; no limit of the storage was stated"
+        yield Answer(SHOULD, _sentence("; ".join(parts) + unstated))
+    elif not any(map(is_of_network, results.cells)):
         sentence = (
             "Not measured: no limit was stated, and neither memory copy nor the generator alone was measured."
         )
-        return Answer(SHOULD, sentence, measured=False)
-    unstated = "" if reference.limits else "; no limit of the storage was stated"
-    return Answer(SHOULD, _sentence("; ".join(parts) + unstated))
+        yield Answer(SHOULD, sentence, measured=False)
 
 
 def _shares_of_limits(results: Results) -> list[str]:
@@ -159,7 +167,7 @@ def _load(axis: str, load: float) -> str:
     whole = round(load)
     if abs(load - whole) < 0.05 * load:
         return setting(axis, whole)
-    plural = {"numjobs": "jobs", "clients": "clients"}.get(axis)
+    plural = {"numjobs": "jobs", "clients": "clients", "concurrency": "requests in flight"}.get(axis)
     return f"{digits(load)} {plural}" if plural else f"{axis} {digits(load)}"
 
 
@@ -183,24 +191,25 @@ def _collapses(results: Results) -> Iterable[Answer]:
 
 
 def _correct(results: Results) -> Answer:
-    """fio's own verification is the only thing here that looks at the data itself."""
-    verified = [cell for cell in results.cells if _verifies(cell)]
-    if not verified:
+    """What looked at the data itself: fio's verification, and all-reduces that had their results checked."""
+    verified = [cell for cell in results.cells if _verifies(cell.cell)]
+    broken = sum(_verifies(failed.cell) for failed in results.failed)
+    if not verified and not broken:
         elsewhere = [] if results.conformance else ["POSIX conformance: leadline posix"]
         elsewhere += [] if results.consistency else ["consistency between clients: leadline consistency"]
         where = f" ({'; '.join(elsewhere)})" if elsewhere else ""
         sentence = f"Not measured: this run did not verify its data{where}."
         return Answer(RIGHT, sentence, measured=False)
-    broken = sum(str(failed.cell.get("verify", "")) != "" for failed in results.failed)
-    return Answer(RIGHT, f"Data was verified in {_cells(verified)}; {broken} verifying steps failed.")
+    sentence = f"Data was verified in {_counted(len(verified), 'cell')}; {_counted(broken, 'verifying step')} failed."
+    return Answer(RIGHT, sentence)
 
 
-def _verifies(cell: CellResult) -> bool:
-    return str(cell.cell.get("verify", "0")) not in ("0", "none", "null", "False")
+def _verifies(cell: Cell) -> bool:
+    return str(cell.get("verify", "0")) not in ("0", "none", "null", "False")
 
 
-def _cells(cells: Sequence[CellResult]) -> str:
-    return f"{len(cells)} cell" + ("" if len(cells) == 1 else "s")
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def _sentence(words: str) -> str:

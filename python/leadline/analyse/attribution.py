@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from leadline.analyse.bottleneck import Bound, disagreement, in_words, named_by_counters
+from leadline.analyse.bottleneck import Bound, busiest_elsewhere, disagreement, in_words, named_by_counters
+from leadline.analyse.fuse_words import fuse_in_words
 from leadline.analyse.machine import Machine, read_machine
 from leadline.analyse.network_bytes import AMPLIFIED
 from leadline.analyse.participants import HostUse
@@ -57,14 +58,15 @@ def _explained(results: Results) -> list[CellResult]:
 
 def _explain(cell: CellResult, results: Results, machine: Machine) -> str:
     place = "; ".join(filter(None, (settings(cell.cell), reservation(cell))))
-    used = listed(_uses(cell, machine)) or "little was counted"
-    opinion = _opinion(_shares(cell, results, machine))
+    named = named_by_counters(cell, results)
+    waiting = fuse_in_words(cell, named.bound if named else None)
+    used = listed([*_uses(cell, machine), *waiting]) or "little was counted"
+    shares, law = _shares(cell, results, machine), _law(cell, results)
+    first, then = (law, "") if law and not _used_up(shares) else (_opinion(shares), law)
     further = [
-        f"{words[0].upper()}{words[1:]}."
-        for words in (used, _law(cell, results), disagreement(cell, results))
-        if words
+        f"{words[0].upper()}{words[1:]}." for words in (used, then, disagreement(cell, results)) if words
     ]
-    return f"{cell.test} at its best ({place}): {opinion}. {' '.join(further)}"
+    return f"{cell.test} at its best ({place}): {first}. {' '.join(further)}"
 
 
 def _law(cell: CellResult, results: Results) -> str:
@@ -81,9 +83,10 @@ def _uses(cell: CellResult, machine: Machine) -> list[str]:
     if "cpu_busy_share" in resources:
         waiting = resources.get("cpu_iowait_share")
         beside = f" and waited for I/O {percent(waiting)}" if waiting is not None else ""
-        words.append(f"the CPUs were busy {percent(resources['cpu_busy_share'])} of the time{beside}")
+        whose = f" of {busiest.name}" if (busiest := busiest_elsewhere(cell)) else ""
+        words.append(f"the CPUs{whose} were busy {percent(resources['cpu_busy_share'])} of the time{beside}")
     if "engine_cpu_cores" in resources:
-        of = f" of {machine.threads:g}" if machine.threads else ""
+        of = f" of {machine.threads:g}" if machine.threads and not busiest_elsewhere(cell) else ""
         words.append(f"the engine used {digits(resources['engine_cpu_cores'])}{of} cores")
     return [*words, *_network_uses(cell)]
 
@@ -120,7 +123,7 @@ def _shares(cell: CellResult, results: Results, machine: Machine) -> dict[str, f
         "the load generator": engine / makers if engine is not None else None,
         IN_CALLS: calls / makers if calls is not None else None,
         _cpu_of(cell): resources.get("cpu_busy_share"),
-        "the disk": resources.get("disk_utilisation"),
+        "the disk": resources.get("disk_held_share", resources.get("disk_utilisation")),
     }
     return {name: share for name, share in shares.items() if share is not None}
 
@@ -140,6 +143,8 @@ def _links(cell: CellResult) -> dict[str, float | None]:
 
 
 def _cpu_of(cell: CellResult) -> str:
+    if busiest := busiest_elsewhere(cell):
+        return f"the CPU of {busiest.name}"
     shared = any(not use.is_client for use in cell.hosts)
     return "the CPU of this machine, which clients and servers share" if shared else "the CPU of this host"
 
@@ -149,6 +154,8 @@ def _makers(cell: CellResult, machine: Machine) -> float:
     clients = cell.together.clients if cell.together else 1
     value = cell.cell.get("numjobs", 1)
     jobs = (float(value) if isinstance(value, int | float) and value > 0 else 1.0) * clients
+    if busiest_elsewhere(cell):
+        return jobs
     cores = machine.client_cores * clients if machine.client_cores else machine.threads
     return min(jobs, cores or jobs)
 
@@ -158,18 +165,38 @@ def what_binds(cell: CellResult, results: Results) -> tuple[str, float | None]:
     shares = _shares(cell, results, machine_of(results, cell))
     if not shares:
         return "not counted", None
-    binding = next((name for name, share in shares.items() if share >= BUSY), None)
+    binding = _used_up(shares)
+    named = None if binding else named_by_counters(cell, results)
+    if named is not None and named.use is not None and named.bound is not Bound.LATENCY:
+        return named.use.part, named.use.share
     name = binding or max(shares, key=shares.__getitem__)
     if binding is None and shares[name] < NEAR:
         return "waiting", None
     return (name if binding else f"{NEAREST}{name}"), shares[name]
 
 
+def explained(name: str) -> str:
+    """What binds, as a sentence has it."""
+    nearest = f"nothing used up, {name}" if name.startswith(NEAREST) else name
+    return _EXPLAINED.get(name, nearest)
+
+
+_EXPLAINED = {
+    "waiting": "waiting for answers, with nothing that was counted used up",
+    "not counted": "unknown, nothing was counted",
+}
+
+
+def _used_up(shares: dict[str, float]) -> str | None:
+    """The first, for what proves most comes first; None where there is none."""
+    return next((name for name, share in shares.items() if share >= BUSY), None)
+
+
 def _opinion(shares: dict[str, float]) -> str:
     """What binds, or is nearest to it. A disk's utilisation is time with work: it proves least."""
     if not shares:
         return "too little was counted to say what binds"
-    binding = next((name for name, share in shares.items() if share >= BUSY), None)
+    binding = _used_up(shares)
     name = binding or max(shares, key=shares.__getitem__)
     used = f"{name} ({percent(shares[name])} used)"
     if binding is not None:

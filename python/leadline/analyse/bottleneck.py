@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from leadline.analyse.participants import HostUse
 from leadline.analyse.prediction.stations import NETWORK, Resource
 from leadline.analyse.results import CellResult, Results
 from leadline.analyse.wording import digits, percent
@@ -154,4 +155,12 @@ def _processors(cell: CellResult) -> Iterator[Use]:
         not any(f"{side}_cpu_share" in resources for side in ("client", "server"))
         and "cpu_busy_share" in resources
     ):
-        yield Use(Bound.CLIENT_CPU, "the CPU of this host", resources["cpu_busy_share"])
+        busiest = busiest_elsewhere(cell)
+        whose = f"the CPU of {busiest.name if busiest else 'this host'}"
+        yield Use(Bound.CLIENT_CPU, whose, resources["cpu_busy_share"])
+
+
+def busiest_elsewhere(cell: CellResult) -> HostUse | None:
+    """Of the machines that produced load in place of this one, the one with the busiest CPU; None where this one did."""
+    counted = [use for use in cell.hosts if use.cpu_busy_share is not None]
+    return max(counted, key=lambda use: use.cpu_busy_share or 0.0, default=None)

@@ -27,6 +27,11 @@ def decimal_bandwidth(bandwidth_bytes_per_second: float) -> str:
     return f"{bandwidth_bytes_per_second:.3g} B/s"
 
 
+def latency(seconds: float) -> str:
+    """ "4 ms"."""
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
 VALUES: dict[str, Write] = {
     "link": link,
     "packet_loss": lambda value: f"{value:g} %",
@@ -34,6 +39,9 @@ VALUES: dict[str, Write] = {
     "disk_write_bandwidth": decimal_bandwidth,
     "disk_read_iops": lambda value: f"{value:g}",
     "disk_write_iops": lambda value: f"{value:g}",
+    "disk_latency": latency,
+    "disk_channels": lambda value: f"{value:g}",
+    "disk_channel_bandwidth": decimal_bandwidth,
     "client_cores": lambda value: f"{value:g}",
     "server_cores": lambda value: f"{value:g}",
 }
@@ -46,6 +54,9 @@ PHRASES: dict[str, str] = {
     "disk_write_bandwidth": "disk writes held to {}",
     "disk_read_iops": "disk reads held to {} IOPS",
     "disk_write_iops": "disk writes held to {} IOPS",
+    "disk_latency": "disks that take {} a request",
+    "disk_channels": "each disk serves {} at once",
+    "disk_channel_bandwidth": "{} a channel of a disk",
     "client_cores": "{} cores a client",
     "server_cores": "{} cores for all servers",
 }

@@ -23,6 +23,8 @@ HELD: Mapping[str, Bound] = {
     "client_cores": Bound.CLIENT_CPU,
     "server_cores": Bound.SERVER_CPU,
 }
+TAKES_TIME = "disk_latency"
+"""Whether such a disk binds depends on how much is in flight: nothing is known beforehand."""
 BITES = 0.8
 """Of what came with nothing held back: above it a throttle has not shown that it binds."""
 
@@ -32,6 +34,7 @@ class Scenario:
     """One cell whose truth is known."""
 
     name: str
+    test: str
     truth: Bound
     bites: bool | None
     """Whether the throttle is below what the others allow; None where there is nothing to compare with."""
@@ -65,7 +68,9 @@ def scenarios(results: Results) -> list[Scenario]:
 
 
 def truth_of(cell: Cell) -> Bound | None:
-    """None where several things were held back."""
+    """None where several things were held back, or where disks take their time."""
+    if TAKES_TIME in cell:
+        return None
     held = [bound for name, bound in HELD.items() if name in cell]
     if not held:
         return Bound.LATENCY
@@ -94,6 +99,7 @@ def _scenario(each: Beside, results: Results) -> Scenario:
     share = each.actual_iops / free if free and each.actual_iops else None
     return Scenario(
         name=str(cell.cell.get("target", cell.experiment)),
+        test=cell.test,
         truth=truth,
         bites=True if truth is Bound.LATENCY else (None if share is None else share <= BITES),
         counters=named_by_counters(cell, results),
@@ -112,7 +118,7 @@ def _free_rates(cell: CellResult, results: Results) -> Iterator[float]:
             rate
             and alike
             and _system(other, results) == _system(cell, results)
-            and not set(HELD) & set(other.cell)
+            and not {*HELD, TAKES_TIME} & set(other.cell)
         ):
             yield rate.value
 

@@ -167,7 +167,9 @@ class Trials:
 
     @cached_property
     def iodepth(self) -> int:
-        """Asked for; trees are made and removed one call at a time."""
+        """Asked for; trees are made and removed one call at a time. Of objects: requests in flight of each client."""
+        if self.direction.is_of_objects and "concurrency" in self.cell:
+            return _count(self.cell["concurrency"])
         return 1 if self.direction.is_of_trees else _count(self.cell.get("iodepth"))
 
     @cached_property

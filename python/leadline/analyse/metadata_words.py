@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from leadline.analyse.attribution import NEAREST, what_binds
 from leadline.analyse.attribution import QUESTION as WHERE
+from leadline.analyse.attribution import explained, what_binds
 from leadline.analyse.comparisons import ratio_of
 from leadline.analyse.order import PHASES
 from leadline.analyse.recommendations import QUESTION as BEST
@@ -88,19 +88,8 @@ def bindings_in_words(results: Results) -> Iterable[Answer]:
             name, share = what_binds(cell, results)
             words = f"{cell.direction}{f' {percent(share)}' if share is not None else _waits(cell)}"
             found.setdefault(name, []).append(words)
-        parts = [f"{_explained(name)} ({listed(words)})" for name, words in found.items()]
+        parts = [f"{explained(name)} ({listed(words)})" for name, words in found.items()]
         yield Answer(WHERE, f"What binds metadata, {way}: {'; '.join(parts)}.", best[0])
-
-
-def _explained(name: str) -> str:
-    nearest = f"nothing used up, {name}" if name.startswith(NEAREST) else name
-    return _EXPLAINED.get(name, nearest)
-
-
-_EXPLAINED = {
-    "waiting": "waiting for answers, with nothing that was counted used up",
-    "not counted": "unknown, nothing was counted",
-}
 
 
 def _waits(cell: CellResult) -> str:
@@ -135,7 +124,7 @@ def _by_words(
 def _best_by_way(results: Results) -> Mapping[str, list[CellResult]]:
     """The best cell of every operation in mdtest's order, by way; mdtest's own way first."""
     found: dict[str, list[CellResult]] = {}
-    for cell in best_of_tests([cell for cell in results.cells if cell.phase]).values():
+    for cell in best_of_tests([cell for cell in results.cells if cell.direction.is_of_names]).values():
         if cell.phase is not None:
             found.setdefault(cell.phase.way, []).append(cell)
     ordered = {

@@ -109,6 +109,11 @@ def tool_and_test(cell: CellResult) -> tuple[str, str] | None:
     return (verb, PERFTEST[measured]) if verb in VERBS and measured in PERFTEST else None
 
 
+def is_of_network(cell: CellResult) -> bool:
+    """Whether messages were measured, by themselves or in an all-reduce, and no storage."""
+    return tool_and_test(cell) is not None or ("message_size" in cell.cell and "ranks" in cell.cell)
+
+
 def _place(profile: Profile) -> tuple[list[tuple[str, bool, float, str]], bool, str]:
     """Site by site, numbers by size; leadline's own tool first."""
     site = [
@@ -126,7 +131,7 @@ def _site(cell: CellResult) -> dict[str, Scalar]:
 def _profile(cells: Sequence[CellResult]) -> Profile:
     sizes = sorted({int(cell.cell["message_size"]) for cell in cells})
     rows = with_regions([_row(size, cells) for size in sizes])
-    floors = [usual for row in rows if (usual := _usual(row)) is not None]
+    floors = [known[1] for row in rows if (known := usual(row)) is not None]
     told = tool_and_test(cells[0])
     assert told is not None
     return Profile(
@@ -135,7 +140,7 @@ def _profile(cells: Sequence[CellResult]) -> Profile:
         site=_site(cells[0]),
         rows=rows,
         filling=_filling(rows),
-        floor=min(floors, key=lambda usual: usual.value, default=None),
+        floor=min(floors, key=lambda floor: floor.value, default=None),
     )
 
 
@@ -162,11 +167,10 @@ def _row(size: int, cells: Sequence[CellResult]) -> Row:
     )
 
 
-def _usual(row: Row) -> Estimate | None:
+def usual(row: Row) -> tuple[str, Estimate] | None:
     """The median, which a single lost packet does not move; of a tool without percentiles the mean."""
-    if row.latency is None:
-        return None
-    return row.latency.metrics.get("p50") or row.latency.metrics.get("mean")
+    known = row.latency.metrics if row.latency else {}
+    return next(((name, known[name]) for name in ("p50", "mean") if name in known), None)
 
 
 def _rate(row: Row) -> Estimate | None:
@@ -175,7 +179,7 @@ def _rate(row: Row) -> Estimate | None:
 
 def with_regions(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Each row with the region of its latency."""
-    known = [(row.message_size_bytes, usual.value) for row in rows if (usual := _usual(row)) is not None]
+    known = [(row.message_size_bytes, found[1].value) for row in rows if (found := usual(row)) is not None]
     named = dict(zip((size for size, _ in known), regions(known), strict=True))
     return tuple(
         Row(

@@ -1,14 +1,18 @@
 """Bytes at the NICs of the hosts that took part: a cross-check of what the application says, and each host's use.
 
 Counters of hosts are named `host.<name>.nic.<interface>.receive_bytes` (store/records.py). They run over the whole
-step: the bytes of a ramp count too, so a comparison with the application's bytes errs towards belief.
+step: the bytes of a ramp count too, so a comparison with the application's bytes errs towards belief. What is busy before the
+ramp and after the window (files opened, what drains) would make rates too high; no rate is higher than the counters' busiest sample.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from leadline.analyse.attendance import by_number, everyone
+from leadline.analyse.host_loads import host_loads
 from leadline.analyse.merge import Trial, Trials
 from leadline.analyse.participants import HostUse
 from leadline.store.records import Direction, StepRecord
@@ -27,6 +31,8 @@ _WAYS = {
 }
 _RECEIVED, _SENT = "receive_bytes", "transmit_bytes"
 _SENT_AGAIN = "tcp.retransmitted_segments"
+_RATE = "_per_second"
+"""What the name of a total has behind it as the name of a series."""
 
 
 def client_nic_share(trials: Trials) -> float | None:
@@ -69,7 +75,11 @@ def host_uses(trials: Trials) -> tuple[HostUse, ...]:
             by_host.setdefault(name, []).append(rates)
     clients = {name for trial in trials.trials for name in everyone(trial.record)}
     link = shaped_link(trials.first)
-    uses = [_use(name, name in clients, repeats, link) for name, repeats in by_host.items()]
+    loads = host_loads(trials)
+    uses = [
+        _use(name, name in clients or name in loads, repeats, link, loads.get(name, {}))
+        for name, repeats in by_host.items()
+    ]
     return tuple(sorted(uses, key=lambda use: (not use.is_client, by_number(use.name))))
 
 
@@ -80,16 +90,16 @@ def _at_clients(record: StepRecord, way: str) -> float | None:
     return sum(known) if known and len(known) == len(counted) else None
 
 
-def _host_bytes(totals: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """By host: bytes received and sent over all its NICs but the loopback, segments sent again."""
-    found: dict[str, dict[str, float]] = {}
+def _host_bytes(totals: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By host: bytes received and sent over all its NICs but the loopback, segments sent again. Numbers, or arrays of them."""
+    found: dict[str, dict[str, Any]] = {}
     for host, quantity, amount in _of_hosts(totals):
         counts = found.setdefault(host, {})
         counts[quantity] = counts.get(quantity, 0.0) + amount
     return {host: counts for host, counts in found.items() if _RECEIVED in counts or _SENT in counts}
 
 
-def _of_hosts(totals: Mapping[str, float]) -> Iterable[tuple[str, str, float]]:
+def _of_hosts(totals: Mapping[str, Any]) -> Iterable[tuple[str, str, Any]]:
     """(host, quantity, amount); a host's name may have dots of its own."""
     for name, amount in totals.items():
         if not name.startswith("host."):
@@ -107,12 +117,29 @@ def _rates(trial: Trial) -> dict[str, dict[str, float]]:
     seconds = trial.load_ns / 1e9 + _ramp_seconds(trial.record)
     if seconds <= 0:
         return {}
+    busiest = _busiest_samples(trial.record)
     return {
         host: {
-            name: amount if name == _SENT_AGAIN else amount / seconds
+            name: amount
+            if name == _SENT_AGAIN
+            else min(amount / seconds, busiest.get(host, {}).get(name, math.inf))
             for name, amount in {_RECEIVED: 0.0, _SENT: 0.0, **counts}.items()
         }
         for host, counts in _host_bytes(trial.record.totals).items()
+    }
+
+
+def _busiest_samples(record: StepRecord) -> dict[str, dict[str, float]]:
+    """By host, the highest rates that its counters saw; empty without series."""
+    series = {
+        name.removesuffix(_RATE): values
+        for table in record.counters
+        for name, values in zip(table.names, table.values, strict=True)
+        if name.startswith("host.") and values.size
+    }
+    return {
+        host: {name: float(rates.max()) for name, rates in counts.items()}
+        for host, counts in _host_bytes(series).items()
     }
 
 
@@ -121,7 +148,13 @@ def _ramp_seconds(record: StepRecord) -> float:
     return float(ramp) if isinstance(ramp, int | float) else 0.0
 
 
-def _use(name: str, is_client: bool, repeats: list[dict[str, float]], link: float | None) -> HostUse:
+def _use(
+    name: str,
+    is_client: bool,
+    repeats: list[dict[str, float]],
+    link: float | None,
+    load: Mapping[str, float],
+) -> HostUse:
     received, sent = (_mean(repeats, quantity) or 0.0 for quantity in (_RECEIVED, _SENT))
     busier = max(received, sent)
     return HostUse(
@@ -131,6 +164,9 @@ def _use(name: str, is_client: bool, repeats: list[dict[str, float]], link: floa
         transmit_bytes_per_second=sent,
         link_share=busier / link if link else None,
         retransmitted_segments=_mean(repeats, _SENT_AGAIN),
+        cpu_busy_share=load.get("cpu_busy_share"),
+        disk_utilisation=load.get("disk_utilisation"),
+        disk_queue_length=load.get("disk_queue_length"),
     )
 
 

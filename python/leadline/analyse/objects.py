@@ -1,17 +1,13 @@
-"""Records of loads on an object store -> judged cells: the same estimates and verdicts as for everything else."""
+"""Cells on object stores: the same estimates and verdicts as for everything else, and what only requests to a store have."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leadline.analyse.analysis import failures_by_cell, judge_cells
-from leadline.analyse.curves import lay_lines, mark_collapses
-from leadline.analyse.machine import Machine
-from leadline.analyse.merge import Trials, gather_trials
-from leadline.analyse.phases import phase_facts
-from leadline.analyse.results import CellResult, Reference
-from leadline.store.records import Direction, StepRecord
+from leadline.analyse.object_use import CPU_SECONDS, INSTANCES, LISTED, RETRIED
+from leadline.analyse.results import CellResult, Curve
+from leadline.store.records import Cell, Direction
 
 READING_ORDER = (
     Direction.OBJECT_PUT,
@@ -21,6 +17,8 @@ READING_ORDER = (
     Direction.OBJECT_LIST,
     Direction.OBJECT_DELETE,
 )
+LOAD = ("concurrency", "instances", "clients")
+"""What differs between the cells of one table."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,8 @@ class ObjectCell:
     """Of listings the objects that they named."""
     cpu_seconds: float
     """Processor time of the client, over all repeats."""
+    instances: int
+    """Client instances, of one client."""
     retried: int
 
     @property
@@ -42,31 +42,82 @@ class ObjectCell:
         return self.result.operations / self.cpu_seconds if self.cpu_seconds > 0 else None
 
 
-def judge_objects(records: Sequence[StepRecord], machine: Machine, label: str) -> list[ObjectCell]:
-    """In reading order: by size, kind of request and concurrency."""
-    groups = [group for group in gather_trials(records) if group.direction.is_of_objects]
-    judged = judge_cells(groups, Reference(), machine, failures_by_cell(records), label)
-    cells = mark_collapses(judged, lay_lines(judged))
-    found = [_object_cell(cell, group) for cell, group in zip(cells, groups, strict=True)]
-    return sorted(found, key=_place)
+@dataclass(frozen=True)
+class ObjectGroup:
+    """Cells that differ in the kind of request and in the load only: one table, one picture."""
+
+    run: str
+    experiment: str
+    settings: Cell
+    """What they share."""
+    cells: tuple[ObjectCell, ...]
+    """By kind of request, then by load."""
+
+    @property
+    def directions(self) -> list[Direction]:
+        """The kinds of requests, in the order in which they are read."""
+        return list(dict.fromkeys(cell.result.direction for cell in self.cells))
+
+
+def object_cells(cells: Sequence[CellResult]) -> list[ObjectCell]:
+    """Those of object stores in reading order: by size, kind of request and concurrency."""
+    return sorted((_object_cell(cell) for cell in cells if cell.direction.is_of_objects), key=_place)
+
+
+def object_groups(cells: Sequence[CellResult]) -> list[ObjectGroup]:
+    """Site by site and size by size, in the order of the cells; nothing where no store was measured."""
+    groups: dict[tuple[object, ...], list[CellResult]] = {}
+    for cell in cells:
+        if cell.direction.is_of_objects:
+            shared = frozenset(_shared(cell.cell).items())
+            groups.setdefault((cell.run, cell.experiment, shared), []).append(cell)
+    return [
+        ObjectGroup(
+            members[0].run, members[0].experiment, _shared(members[0].cell), tuple(object_cells(members))
+        )
+        for members in groups.values()
+    ]
+
+
+def best_of(group: ObjectGroup, direction: Direction) -> ObjectCell | None:
+    """The valid cell with most throughput, else the best doubtful one."""
+    having = [
+        cell for cell in group.cells if cell.result.direction is direction and cell.result.rate is not None
+    ]
+    valid = [cell for cell in having if cell.result.valid(cell.result.throughput_metric)]
+    return max(valid or having, key=_throughput, default=None)
+
+
+def curve_of(group: ObjectGroup, direction: Direction, curves: Sequence[Curve]) -> list[Curve]:
+    """The lines over load of one kind of request."""
+    own = {id(cell.result) for cell in group.cells if cell.result.direction is direction}
+    return [curve for curve in curves if any(id(cell) in own for cell in curve.cells)]
+
+
+def _throughput(cell: ObjectCell) -> float:
+    return cell.result.rate.value if cell.result.rate else 0.0
+
+
+def _shared(cell: Cell) -> Cell:
+    return {name: value for name, value in cell.items() if name not in LOAD}
 
 
 def _place(cell: ObjectCell) -> tuple[object, ...]:
     kind = READING_ORDER.index(cell.result.direction)
-    return cell.part_size_bytes or 0, cell.object_size_bytes, kind, cell.result.concurrency
+    load = (cell.result.concurrency, cell.instances)
+    return cell.part_size_bytes or 0, cell.object_size_bytes, kind, load
 
 
-def _object_cell(cell: CellResult, trials: Trials) -> ObjectCell:
-    facts = [phase_facts(trial.record, trials.direction) for trial in trials.trials]
-    rate = cell.metrics.get("iops")
-    named = sum(int(fact.get("listed_objects", 0)) for fact in facts)
-    each = named / cell.operations if cell.direction is Direction.OBJECT_LIST and cell.operations else 1.0
-    part = cell.cell.get("part_size")
+def _object_cell(cell: CellResult) -> ObjectCell:
+    used, rate, part = cell.resources, cell.metrics.get("iops"), cell.cell.get("part_size")
+    of_listings = cell.direction is Direction.OBJECT_LIST and cell.operations
+    each = used.get(LISTED, 0.0) / cell.operations if of_listings else 1.0
     return ObjectCell(
         result=cell,
         object_size_bytes=int(cell.cell["object_size"]),
         part_size_bytes=int(part) if part else None,
         objects_per_second=rate.value * each if rate else None,
-        cpu_seconds=sum(float(fact["user_ns"] + fact["system_ns"]) for fact in facts) / 1e9,
-        retried=sum(int(fact.get("retried", 0)) for fact in facts),
+        cpu_seconds=used.get(CPU_SECONDS, 0.0),
+        instances=int(used.get(INSTANCES, 1)),
+        retried=int(used.get(RETRIED, 0)),
     )

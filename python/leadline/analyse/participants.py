@@ -49,7 +49,7 @@ class Together:
 
 @dataclass(frozen=True)
 class HostUse:
-    """What the NICs of one host carried while the cell ran: a client, or a server of a target in the lab."""
+    """What one host did while the cell ran: a client, or a server of a target in the lab."""
 
     name: str
     is_client: bool
@@ -59,3 +59,8 @@ class HostUse:
     """The busier direction over the link that the lab was shaped to; None where it was not shaped."""
     retransmitted_segments: float | None = None
     """TCP segments sent again, a repeat."""
+    cpu_busy_share: float | None = None
+    """Of all its cores; None where it shares this machine, or was not counted."""
+    disk_utilisation: float | None = None
+    """Of the busiest disk that carries the directory there."""
+    disk_queue_length: float | None = None

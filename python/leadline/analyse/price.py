@@ -182,7 +182,8 @@ def _rates(sounded: Sounded, cells: Iterable[CellResult]) -> dict[Direction, Cel
     best: dict[Direction, CellResult] = {}
     for cell in cells:
         own = cell_key({name: value for name, value in cell.cell.items() if is_of_site(name)})
-        if cell.phase is None or own != site or "iops" not in cell.metrics or cell.direction.is_of_trees:
+        unfit = not cell.direction.is_of_names or cell.direction.is_of_trees
+        if unfit or own != site or "iops" not in cell.metrics:
             continue
         known = best.get(cell.direction)
         if known is None or _rank(cell) > _rank(known):

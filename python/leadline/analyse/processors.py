@@ -11,6 +11,7 @@ from leadline.analyse.merge import Trial, Trials
 from leadline.store.records import StepRecord
 
 GROUP, SPENT = "group.", ".cpu_seconds"
+THROTTLED = ".throttled_microseconds"
 SERVERS = "servers"
 DISK = "disk."
 LAB_DISK = "loop"
@@ -62,22 +63,57 @@ def _cores(record: StepRecord, seconds: float, threads: float | None) -> dict[st
     whole = sum(used.values()) / threads if threads else None
     for side, limit in limits.items():
         if limit:
-            found[f"{side}_cpu_share"] = used[side] / limit
+            found[f"{side}_cpu_share"] = max(used[side] / limit, min(1.0, _throttled(record, side) / seconds))
         elif whole is not None and not any(limits.values()):
             found[f"{side}_cpu_share"] = whole * used[side] / max(used.values())  # they share one machine
     return found
 
 
+def _throttled(record: StepRecord, side: str) -> float:
+    """Seconds in whole periods in which a quota ran out; of several clients those of the one held back most."""
+    held_back = {
+        name.removeprefix(GROUP).removesuffix(THROTTLED): gained / 1e6
+        for name, gained in record.totals.items()
+        if name.startswith(GROUP) and name.endswith(THROTTLED)
+    }
+    of_side = [seconds for group, seconds in held_back.items() if (group == SERVERS) is (side == "server")]
+    return max(of_side, default=0.0)
+
+
 def _disks(record: StepRecord, seconds: float) -> dict[str, float]:
-    """The fullest share of a limit that a disk of the lab is held to."""
+    """The fullest share of what a disk of the lab is held to: of a limit, or of all the time that its channels have."""
     shares = [
-        record.totals[name] / seconds / limit
-        for condition, quantity in HELD.items()
-        if (limit := _held(record).get(condition))
-        for name in record.totals
-        if name.startswith(f"{DISK}{LAB_DISK}") and name.endswith(f".{quantity}")
+        *_channel_shares(record, seconds),
+        *(
+            record.totals[name] / seconds / limit
+            for condition, quantity in HELD.items()
+            if (limit := _held(record).get(condition))
+            for name in record.totals
+            if name.startswith(f"{DISK}{LAB_DISK}") and name.endswith(f".{quantity}")
+        ),
     ]
     return {"disk_held_share": max(shares)} if shares else {}
+
+
+def _channel_shares(record: StepRecord, seconds: float) -> list[float]:
+    """By the utilisation law: what requests took of its channels' time. The kernel's own utilisation is full with one request in flight."""
+    held = _held(record)
+    latency = held.get("disk_latency")
+    if not latency:
+        return []
+    a_byte = 1 / rate if (rate := held.get("disk_channel_bandwidth")) else 0.0
+    costs = {
+        "read_operations": latency,
+        "write_operations": latency,
+        "read_bytes": a_byte,
+        "write_bytes": a_byte,
+    }
+    taken: dict[str, float] = {}
+    for name, total in record.totals.items():
+        disk, _, quantity = name.rpartition(".")
+        if disk.startswith(f"{DISK}{LAB_DISK}") and quantity in costs:
+            taken[disk] = taken.get(disk, 0.0) + total * costs[quantity]
+    return [spent / seconds / held.get("disk_channels", 1) for spent in taken.values()]
 
 
 def _load_seconds(trial: Trial) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from leadline.analyse.network import is_of_network
 from leadline.analyse.results import Answer, CellResult, Results
 from leadline.analyse.wording import figure, interval, latency, listed, settings
 
@@ -26,8 +27,9 @@ def recommend_settings(results: Results) -> Iterable[Answer]:
 
 
 def of_data(cells: Sequence[CellResult]) -> list[CellResult]:
-    """Without the phases of metadata: ten operations a cell would drown the others (metadata_words.py speaks for them)."""
-    return [cell for cell in cells if not cell.direction.is_phase]
+    """Without the phases of metadata: ten operations a cell would drown the others (metadata_words.py speaks for them); and without the
+    network, which no setting makes faster (network_words.py)."""
+    return [cell for cell in cells if not cell.direction.is_phase and not is_of_network(cell)]
 
 
 def cells_by_test(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:

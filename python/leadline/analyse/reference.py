@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+from leadline.analyse.disks import limits_of_sheets
 from leadline.analyse.machine import Machine, machine_under
 from leadline.analyse.merge import Trials, gather_trials
 from leadline.analyse.resources import device_share
@@ -35,7 +36,8 @@ def measure_reference(
         noise_floor=max(noise.values(), default=None),
         noise_repeats=max((len(group.trials) for group in alike), default=0),
         noise_floors=noise,
-        limits={name: float(value) for name, value in manifest.limits.items() if value > 0},
+        limits=limits_of_sheets(records, manifest, machine)
+        | {name: float(value) for name, value in manifest.limits.items() if value > 0},
         device_read_floors_ns=_device_read_floors(cells, machine),
     )
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from leadline.analyse.consistency import Sounded
+from leadline.analyse.disks import DiskLine
 from leadline.analyse.machine import Machine
 from leadline.analyse.participants import ClientResult, HostUse, Together
 from leadline.analyse.phases import Phase
@@ -21,6 +22,7 @@ from leadline.spec.settings import is_of_site
 from leadline.store.conformance import Conformance
 from leadline.store.histogram import Histogram
 from leadline.store.manifest import Manifest
+from leadline.store.object_checks import ObjectChecks
 from leadline.store.records import Cell, Direction, Scalar
 from leadline.store.series import Series
 
@@ -57,6 +59,7 @@ class VerdictName(StrEnum):
     CACHED = "cached"
     GENERATOR_BOUND = "generator-bound"
     UNSTEADY = "unsteady"
+    SHORT_WINDOW = "short window"
     TOO_FEW_SAMPLES = "too few samples"
     INERT_AXIS = "inert axis"
     COLLAPSED = "collapsed"
@@ -112,7 +115,11 @@ class CellResult:
     nic_transmit_bytes_per_second (of the clients together, where they have NICs of their own), nic_share (bytes at the
     clients' NICs over bytes of the application), tcp_retransmitted_segments_per_second,
     retransmitted_segments (of network cells, a repeat), io_pressure_share; in a lab client_cpu_cores and server_cpu_cores, what each side's
-    processes used, client_cpu_share and server_cpu_share, of what they may use, disk_held_share, of what the fullest disk is held to.
+    processes used, client_cpu_share and server_cpu_share, of what they may use, disk_held_share, of what the fullest disk is held to;
+    of FUSE mounts fuse_waiting_requests, mean of the client whose queue was deepest, fuse_waiting_requests_max, and that mount's limits
+    fuse_max_background and fuse_congestion_threshold; where other machines made the load, those of CPU and disks are theirs;
+    of requests to an object store, over all repeats, client_cpu_seconds, client_instances (of one client), listed_objects,
+    retried_requests.
     """
     throughput: tuple[Series, ...] = ()
     """Throughput over time in this direction, one series a repeat."""
@@ -356,10 +363,14 @@ class Results:
     """What engines printed beside their results, distinct, with how often."""
     conformance: tuple[Conformance, ...] = ()
     """What conformance suites said, a run of one each."""
+    object_checks: tuple[ObjectChecks, ...] = ()
+    """What each object store can do."""
     consistency: tuple[Sounded, ...] = ()
     """What clients saw of each other, one a cell and site."""
     predictions: tuple[Foretelling, ...] = ()
     """What was foretold of its cells before they were measured, with what came."""
+    disks: tuple[DiskLine, ...] = ()
+    """Local disks against their sheets."""
     planned_cells: int = 0
     missing_cells: int = 0
     """Planned, neither measured nor failed: the run was stopped."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from leadline.analyse.machine import Machine, machine_under
+from leadline.analyse.order import natural
 from leadline.analyse.results import CellResult, Site
 from leadline.store.records import Status, StepKind, StepRecord
 
@@ -18,7 +19,7 @@ def gather_sites(records: Iterable[StepRecord], machine: Machine) -> tuple[Site,
             site = _site(record, machine)
             key = (site.target, site.machine.name, tuple(sorted(site.conditions.items())))
             found.setdefault(key, site)
-    return tuple(sorted(found.values(), key=lambda site: site.target))
+    return tuple(sorted(found.values(), key=lambda site: natural(site.target)))
 
 
 def shared_links(sites: Sequence[Site], cells: Sequence[CellResult]) -> tuple[str, float] | None:

@@ -16,7 +16,7 @@ _FREE = {*LOAD_AXES, "rw", "ioengine", "rate", "runtime", "ramp"}
 
 
 def rank_targets(cells: Sequence[CellResult], failed: Sequence[FailedCell]) -> tuple[Ranking, ...]:
-    """One ranking for each test and what else is held; none where a run has a single target."""
+    """One ranking for each test and what else is held, of several targets; what one alone was asked to do has none."""
     targets = _targets(cells, failed)
     if len(targets) < 2:
         return ()
@@ -29,7 +29,24 @@ def rank_targets(cells: Sequence[CellResult], failed: Sequence[FailedCell]) -> t
         experiment = cell.experiment if cell.experiment in compared else ""
         groups.setdefault((experiment, cell.test, *map(cell.cell.get, held)), []).append(cell)
     named = len(compared) > 1
-    return tuple(_ranking(members, held, named, targets, failed) for members in groups.values())
+    asked = _asked(cells, failed)
+    found = []
+    for members in groups.values():
+        experiments = {cell.experiment for cell in members}
+        of_these = [target for target in targets if not experiments.isdisjoint(asked[target])]
+        if len(of_these) > 1:
+            found.append(_ranking(members, held, named, of_these, failed))
+    return tuple(found)
+
+
+def _asked(cells: Sequence[CellResult], failed: Sequence[FailedCell]) -> dict[str, set[str]]:
+    """The experiments of each target, of which some figure may have been lost."""
+    found: dict[str, set[str]] = {}
+    told = [(one.cell, one.experiment) for one in cells] + [(one.cell, one.experiment) for one in failed]
+    for cell, experiment in told:
+        if TARGET in cell:
+            found.setdefault(str(cell[TARGET]), set()).add(experiment)
+    return found
 
 
 def _targets(cells: Sequence[CellResult], failed: Sequence[FailedCell]) -> list[str]:

@@ -18,6 +18,7 @@ from leadline.analyse.verdicts import (
     objects,
     repeats,
     samples,
+    short_window,
     unsteady,
 )
 from leadline.analyse.verdicts.context import CellContext
@@ -39,6 +40,8 @@ CHECKS: tuple[Check, ...] = (
     generator.busy_machine,
     generator.near_the_ceiling,
     unsteady.not_steady,
+    short_window.short_window,
+    short_window.not_counted,
     samples.too_few_samples,
     concurrency.inert_axis,
     concurrency.not_overlapping,

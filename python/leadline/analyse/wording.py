@@ -25,6 +25,9 @@ _PLURAL = {
     "nrfiles": ("file a job", "files a job"),
     "clients": ("client", "clients"),
     "storage_nodes": ("storage node", "storage nodes"),
+    "concurrency": ("request in flight", "requests in flight"),
+    "instances": ("client instance", "client instances"),
+    "objects": ("object", "objects"),
 }
 FULL_PATH = "full path"
 

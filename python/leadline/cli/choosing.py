@@ -13,8 +13,10 @@ from leadline.plan.design import design
 from leadline.plan.job_file import check_confined, design_job_file, own_directory, read_job_file
 from leadline.run.lab.registry import lab_target
 from leadline.run.lab.state import lab_state
-from leadline.spec.campaign import Campaign, Target
+from leadline.spec.campaign import Campaign
 from leadline.spec.load import find_campaign, load_campaign
+from leadline.spec.object_target import url_title
+from leadline.spec.target import Target
 from leadline.spec.units import parse_fraction
 
 JOB_FILE_ENDINGS = (".fio", ".job", ".ini")
@@ -53,13 +55,16 @@ def _of_campaign(
     plan, scaling = design(campaign)
     if campaign.cluster:
         from leadline.cli.foretelling import with_checked_baselines
+        from leadline.cli.probing import probes_of
 
         campaign = with_checked_baselines(campaign)
+        plan, scaling = design(campaign, probes_of(campaign))
     return Sounding(
         name=campaign.name,
         source="campaign",
         plan=plan,
         directory=Path.cwd() if campaign.hosts.kind == "pair" else _place(campaign.target, otherwise, path),
+        place=url_title(campaign.target[0].url or ""),
         campaign=campaign.model_dump(mode="json"),
         seed=campaign.seed,
         scale=str(campaign.scale),
@@ -75,10 +80,11 @@ def _repeated(campaign: Campaign, repeats: int) -> Campaign:
 
 def _redirected(campaign: Campaign, directory: Path) -> Campaign:
     """The command line's directory wins over the campaign's targets, and that is said."""
-    stated = [target for target in campaign.target if target.name or target.directory]
+    stated = [target for target in campaign.target if target.name or target.directory or target.url]
     if stated:
         places = [
-            each.label or (f"the lab's {each.name}" if each.name else str(each.directory)) for each in stated
+            each.label or (f"the lab's {each.name}" if each.name else str(each.directory or each.url))
+            for each in stated
         ]
         instead = (
             f"{places[0]} (the campaign's target)"
@@ -102,6 +108,8 @@ def _place(targets: Sequence[Target], otherwise: Path | None, path: Path) -> Pat
         if target.name is not None:
             lab_target(target.name)
     first = targets[0]
+    if first.url is not None:
+        return Path.cwd()
     if first.name is None:
         return _directory(None, first.directory or otherwise, path)
     return lab_state(first.name).folder

@@ -18,6 +18,9 @@ OPTIONS: tuple[tuple[str, str, Any, str], ...] = (
     ("--disk-write-bandwidth", "RATE", str, "A storage disk."),
     ("--disk-read-iops", "N", click.IntRange(min=1), "A storage disk, operations a second."),
     ("--disk-write-iops", "N", click.IntRange(min=1), "A storage disk, operations a second."),
+    ("--disk-latency", "TIME", str, "A storage disk, of each request, whatever its size: 4ms."),
+    ("--disk-channels", "N", click.IntRange(min=1), "With --disk-latency: requests that a storage disk serves at once (1)."),
+    ("--disk-channel-bandwidth", "RATE", str, "With --disk-latency: what each of them moves, on top of the latency."),
     ("--client-cores", "N", click.FloatRange(0, min_open=True), "Processor cores of a client, its mount included."),
     ("--server-cores", "N", click.FloatRange(0, min_open=True), "Processor cores of all servers together."),
     ("--client-memory", "SIZE", str, "Memory of a client, its page cache included: 512MiB."),
@@ -34,13 +37,19 @@ def condition_options(function: Callable[..., None]) -> Callable[..., None]:
 def conditions_of(given: Mapping[str, Raw]) -> Conditions:
     """What was asked for, in bytes and seconds; raises UserError for what is no rate or size."""
     from leadline.plan.sites import Conditions
-    from leadline.spec.units import parse_bandwidth, parse_size
+    from leadline.spec.units import parse_bandwidth, parse_duration, parse_size
 
     rates = {
         key: None if given[key] is None else parse_bandwidth(str(given[key]))
-        for key in ("link", "disk_read_bandwidth", "disk_write_bandwidth")
+        for key in ("link", "disk_read_bandwidth", "disk_write_bandwidth", "disk_channel_bandwidth")
     }
-    memory = given["client_memory"]
+    memory, latency = given["client_memory"], given["disk_latency"]
     plain = ("packet_loss", "disk_read_iops", "disk_write_iops", "client_cores", "server_cores")
     numbers = {key: None if given[key] is None else float(str(given[key])) for key in plain}
-    return Conditions(**rates, **numbers, client_memory=None if memory is None else parse_size(str(memory)))
+    return Conditions(
+        **rates,
+        **numbers,
+        disk_latency=None if latency is None else parse_duration(str(latency)),
+        disk_channels=None if given["disk_channels"] is None else int(given["disk_channels"]),
+        client_memory=None if memory is None else parse_size(str(memory)),
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,13 +69,16 @@ def list_of(name: str | None, before: Conformance | None, suite: str) -> Expecte
     )
 
 
-def sound_here(wishes: Wishes) -> Conformance:
+@contextmanager
+def sound_here(wishes: Wishes) -> Iterator[Conformance]:
     """At the user's directory."""
-    return sound(wishes, _tell, _progress)
+    yield sound(wishes, _tell, _progress)
 
 
-def on_target(name: str, options: Sequence[str], size: str, wishes: Wishes) -> Conformance:
-    """On a target of the lab, up for as long as the suite runs. It is ours, so it may be mounted read-only."""
+@contextmanager
+def on_target(name: str, options: Sequence[str], size: str, wishes: Wishes) -> Iterator[Conformance]:
+    """On a target of the lab, which goes down after the block: a Ctrl-C meanwhile takes nothing away that was told. It is ours, so it
+    may be mounted read-only."""
     target = lab_target(name)
     given = dict(_option(each) for each in options)
     asked = LabWishes(parse_size(size), 1, None, given)
@@ -88,7 +92,7 @@ def on_target(name: str, options: Sequence[str], size: str, wishes: Wishes) -> C
         result = sound(
             replace(wishes, path=Path(ready.directory), label=label, remount=True), _tell, _progress
         )
-        return replace(
+        yield replace(
             result, facts={**result.facts, "target": name, "options": given, **_version(ready.facts)}
         )
 

@@ -191,13 +191,13 @@ def command(
     wanted = Wanted(grid if only in (None, "grid") else None, asked)
     _check(mounts, target, options, witness)
     _check_files(wanted, json_path, html_path, keep_histories, histories_json)
-    with ending_orderly():
-        found = (
-            on_target(target, options, clients, wanted)
-            if target is not None
-            else on_mounts(mounts, witness, wanted)
-        )
-    _deliver(found, judges, Files(json_path, html_path, histories_json))
+    sounded = (
+        on_target(target, options, clients, wanted)
+        if target is not None
+        else on_mounts(mounts, witness, wanted)
+    )
+    with ending_orderly(), sounded as found:
+        _deliver(found, judges, Files(json_path, html_path, histories_json))
 
 
 def _probing(delays: int | None, only: str | None, longest_delay_seconds: float, seed: int) -> Probing | None:

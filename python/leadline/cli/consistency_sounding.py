@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,8 @@ class Files:
             click.echo(f"Histories:  {shlex.quote(str(self.histories))}")
 
 
-def on_mounts(mounts: Sequence[Path], witness: Path | None, wanted: Wanted) -> Found:
+@contextmanager
+def on_mounts(mounts: Sequence[Path], witness: Path | None, wanted: Wanted) -> Iterator[Found]:
     """Those that are there, on this machine or, as HOST:DIRECTORY, on hosts reached by ssh; raises UserError."""
     from leadline.run.consistency.far import stations_at
 
@@ -66,16 +68,18 @@ def on_mounts(mounts: Sequence[Path], witness: Path | None, wanted: Wanted) -> F
     label = " and ".join(str(path) for path in mounts)
     with stations_at(places) as stations:
         fresh = stations.pop("witness", None)
-        return _sound(label, list(stations.values()), fresh, {}, wanted)
+        yield _sound(label, list(stations.values()), fresh, {}, wanted)
 
 
-def on_target(name: str, options: Sequence[str], clients: int, wanted: Wanted) -> Found:
-    """Those of a target of the lab, which is up for so long; raises UserError."""
+@contextmanager
+def on_target(name: str, options: Sequence[str], clients: int, wanted: Wanted) -> Iterator[Found]:
+    """Those of a target of the lab, which goes down after the block: a Ctrl-C meanwhile takes nothing away that was told. Raises
+    UserError."""
     from leadline.run.consistency.lab import with_lab_target
 
     given = {key: value for key, _, value in (each.partition("=") for each in options)}
     with with_lab_target(name, given, clients, click.echo) as (label, stations, fresh, facts):
-        return _sound(label, stations, fresh, facts, wanted)
+        yield _sound(label, stations, fresh, facts, wanted)
 
 
 def _sound(

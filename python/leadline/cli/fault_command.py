@@ -51,15 +51,16 @@ def command(
     with ending_orderly():
         time.sleep(parse_duration(after))
         with fault(name, verb, subject or "", lasts_seconds, leave_bytes) as made:
-            click.echo(f"{verb} {subject}: holds, for {format_duration(lasts_seconds)} at most")
-            _wait(made, lasts_seconds)
+            told = f"{verb} {subject}: holds, for {format_duration(lasts_seconds)} at most"
+            _wait(made, lasts_seconds, told)
     click.echo(f"{verb} {subject}: over")
 
 
-def _wait(made: Fault, seconds: float) -> None:
-    """Until the time is up or somebody else has ended it; Ctrl-C and SIGTERM end it here."""
+def _wait(made: Fault, seconds: float, words: str) -> None:
+    """Until the time is up or somebody else has ended it; Ctrl-C and SIGTERM end it here, from the moment that the words are read."""
     until = time.monotonic() + seconds
     try:
+        click.echo(words)
         while (left := until - time.monotonic()) > 0 and made.stands():
             time.sleep(min(left, LOOK_AGAIN_SECONDS))
     except KeyboardInterrupt:

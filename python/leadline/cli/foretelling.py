@@ -8,27 +8,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from leadline.errors import UserError
+from leadline.cli.foretold_input import baselines_of, known_to, paths_in, planned_in, shape_of_baselines
+from leadline.cli.probing import calibrated, told_again
 from leadline.plan.design import drafts_of
 from leadline.plan.foretelling import NUMBER, baseline_paths, foretold_drafts, unknown_baseline
 from leadline.plan.steps import Step
 from leadline.spec.campaign import Campaign
 from leadline.spec.campaign_cluster import CampaignCluster
-from leadline.store.prediction import PREDICTION, Foretold, StoredPrediction
-from leadline.store.records import Cell, StepKind, StepRecord
+from leadline.store.prediction import CALIBRATED, PREDICTION, Foretold, StoredPrediction
+from leadline.store.records import StepRecord
 from leadline.store.run_folder import RunFolder
 
-if TYPE_CHECKING:
-    from leadline.analyse.prediction.baselines import Baselines
-    from leadline.analyse.results import CellResult
-
-OF_DATA = ("fio", "paced")
-"""Engines whose cells read and write blocks."""
 LINES = 8
 """Cells of a prediction that are told at once; the report holds them all."""
-Planned = tuple[str, Cell]
 
 
 def with_checked_baselines(campaign: Campaign) -> Campaign:
@@ -46,10 +40,10 @@ def predictions_at_hand(document: Mapping[str, Any], steps: Sequence[Step]) -> I
 
     for stored in document.get("cluster", ()):
         cluster = CampaignCluster.of_stored(stored)
-        paths = _paths(document, cluster)
+        paths = paths_in(document, cluster)
         if len(paths) == len(cluster.beforehand):
             yield foretell(
-                cluster, _baselines(paths, ()), _planned_in(document, steps, cluster), time.time_ns()
+                cluster, baselines_of(paths, ()), planned_in(document, steps, cluster), time.time_ns()
             )
 
 
@@ -60,20 +54,17 @@ def foreteller(
 
     def foretell_step(step: Step, done: Sequence[StepRecord]) -> Mapping[str, str]:
         from leadline.analyse.prediction.foretell import foretell
-        from leadline.analyse.prediction.held import with_processors
 
-        document = folder.manifest.campaign
-        cluster = CampaignCluster.of_stored(document["cluster"][int(step.cell[NUMBER])])
-        own = _own_cells(folder, done)
-        baselines = _baselines(
-            _paths(document, cluster), [cell for cell in own if cell.experiment in cluster.baselines]
-        )
-        cluster = with_processors(cluster, [cell for cell in own if cell.experiment == cluster.processors])
-        steps = [Step.from_json(each) for each in folder.manifest.plan]
-        made = foretell(cluster, baselines, _planned_in(document, steps, cluster), time.time_ns())
-        for line in told(made):
+        known = known_to(folder, int(step.cell[NUMBER]), done)
+        if CALIBRATED in step.cell:
+            again = calibrated(known, step)
+            lines, documents = told_again(again), {CALIBRATED: again.to_text()}
+        else:
+            made = foretell(known.cluster, known.baselines, known.planned(known.steps), time.time_ns())
+            lines, documents = told(made), {PREDICTION: made.to_text()}
+        for line in lines:
             tell(line)
-        return {PREDICTION: made.to_text()}
+        return documents
 
     return foretell_step
 
@@ -124,62 +115,10 @@ def _with_paths(campaign: Campaign, cluster: CampaignCluster) -> CampaignCluster
 def _check(campaign: Campaign, cluster: CampaignCluster) -> None:
     """Paths are read; baselines that are still to be measured are looked at by their shape."""
     from leadline.analyse.prediction.foretell import check_foretelling
-    from leadline.analyse.prediction.held import with_planned
 
-    planned = [draft.cell for draft in drafts_of(campaign) if draft.experiment.name in cluster.baselines]
-    known = _baselines(baseline_paths(campaign, cluster), ())
-    if cluster.processors:  # measured first; any figure will do to see whether all else is there
-        cluster = cluster.model_copy(update={"client_processor": 1.0, "server_processor": 1.0})
-    check_foretelling(cluster, with_planned(known, planned), _planned(campaign, cluster))
-
-
-def _planned(campaign: Campaign, cluster: CampaignCluster) -> list[Planned]:
-    return [
+    known, baselines = shape_of_baselines(campaign, cluster)
+    planned = [
         (draft.experiment.name, draft.cell)
         for draft in foretold_drafts(campaign, cluster, drafts_of(campaign))
     ]
-
-
-def _paths(document: Mapping[str, Any], cluster: CampaignCluster) -> tuple[str, ...]:
-    """The baselines that are no experiments of the campaign."""
-    experiments = {experiment["name"] for experiment in document["experiment"]}
-    return tuple(name for name in cluster.baselines if name not in experiments)
-
-
-def _planned_in(
-    document: Mapping[str, Any], steps: Sequence[Step], cluster: CampaignCluster
-) -> list[Planned]:
-    """What the cluster describes of a plan, each cell once."""
-    first = {name for each in document["cluster"] for name in (*each["baselines"], each["processors"])}
-    found: dict[tuple[str, tuple[tuple[str, object], ...]], Planned] = {}
-    for step in steps:
-        described = cluster.describes(step.site.label, step.experiment) and step.experiment not in first
-        if step.kind is StepKind.CELL and step.engine in OF_DATA and described:
-            found[step.experiment, tuple(sorted(step.cell.items()))] = (step.experiment, step.cell)
-    return list(found.values())
-
-
-def _own_cells(folder: RunFolder, done: Sequence[StepRecord]) -> Sequence[CellResult]:
-    from leadline.analyse.analysis import analyse
-
-    measured = [record for record in done if record.kind is not StepKind.PREDICTION]
-    return analyse(measured, folder.manifest, folder.environment).cells
-
-
-def _baselines(paths: Sequence[str], own: Sequence[CellResult]) -> Baselines:
-    from leadline.analyse.prediction.baselines import read_baselines
-
-    return read_baselines([*(cell for path in paths for cell in _of_one_disk(path)), *own])
-
-
-def _of_one_disk(path: str) -> Sequence[CellResult]:
-    """Raises UserError for a run of several targets, which are not one disk."""
-    from leadline.cli.prediction_input import cells_of
-
-    cells = cells_of([Path(path)])
-    targets = sorted({str(cell.cell["target"]) for cell in cells if "target" in cell.cell})
-    if len(targets) > 1:
-        raise UserError(
-            f"the baseline {path} holds several targets ({', '.join(targets)}); give a run of one storage disk alone"
-        )
-    return cells
+    check_foretelling(known, baselines, planned)

@@ -90,6 +90,7 @@ def status(name: str | None) -> None:
 
 
 def _show_parts(name: str) -> None:
+    from leadline.report.wording import setting_phrase
     from leadline.run.lab.breaking import standing_faults
     from leadline.run.lab.lifecycle import described
     from leadline.run.lab.parts import parts_of, ready_lab
@@ -105,7 +106,7 @@ def _show_parts(name: str) -> None:
     for disk, point in parts.disks.items():
         click.echo(f"disk    {disk}  mounted at {point}")
     for key, value in ready.facts.get("conditions", {}).items():
-        click.echo(f"held    {key} {value:g}")
+        click.echo(f"held    {setting_phrase(key, value)}")
     for fault_stands in standing_faults(state):
         click.echo(
             f"fault   {fault_stands.described}, at most {format_duration(fault_stands.at_most_seconds)}"

@@ -70,7 +70,7 @@ def command(
             "message_size": messages, "runtime": runtime, "repeats": repeats,
         }
         for test in tests
-        if (chosen := chosen_tools(tools, test, present))
+        if (chosen := chosen_tools(tools, test, min(messages), present))
     ]  # fmt: skip
     document = {
         "name": "network",
@@ -100,19 +100,19 @@ def message_sizes(text: str) -> list[int]:
     return list(dict.fromkeys(sizes))
 
 
-def chosen_tools(wanted: str, test: str, present: dict[str, set[str]]) -> list[str]:
-    """For one test: the tools asked for that measure it; raises UserError where one is not known or missing on a host.
+def chosen_tools(wanted: str, test: str, smallest_bytes: int, present: dict[str, set[str]]) -> list[str]:
+    """For one test: the tools asked for that measure it, by messages of at least this size; raises UserError where one is not known or
+    missing on a host.
 
     auto: leadline's own, beside it for comparison the one that the field trusts most for this test, and perftest where there is RDMA.
     """
-    from leadline.spec.network import TOOL_TESTS
+    from leadline.spec.network import TOOL_TESTS, measures
 
     on_both = set.intersection(*present.values())
-    if wanted == "auto":
+    if wanted in ("auto", "all"):
         beside = {"latency": "qperf"}.get(test, "iperf3")
-        return [tool for tool in ("leadline", beside, "ib_send") if tool in on_both]
-    if wanted == "all":
-        return [tool for tool, tests in TOOL_TESTS.items() if tool in on_both and test in tests]
+        tools = ("leadline", beside, "ib_send") if wanted == "auto" else tuple(TOOL_TESTS)
+        return [tool for tool in tools if tool in on_both and measures(tool, test, smallest_bytes)]
     names = [word.strip() for word in wanted.split(",") if word.strip()]
     _check_tools(names, present)
     return [tool for tool in names if test in TOOL_TESTS[tool]]

@@ -130,7 +130,7 @@ def _show(
     from dataclasses import asdict
 
     from leadline.analyse.machine import read_machine
-    from leadline.analyse.objects import judge_objects
+    from leadline.analyse.object_sounding import judge_objects
     from leadline.report.objects_document import objects_document, write_objects
     from leadline.report.objects_terminal import cost_sentence, show_cells, show_evidence
     from leadline.run.object_sounding import environment

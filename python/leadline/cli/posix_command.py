@@ -80,8 +80,9 @@ def command(
     path = _one_place(paths, target)
     seconds = parse_duration(case_timeout) if case_timeout else None
     wishes = Wishes(path, suite, checkout, remount, label, seconds, known_cases(cases, suite))
-    result = on_target(target, options, size, wishes) if target else sound_here(wishes)
-    return say(result, before, expected, json_file, junit_file)
+    sounded = on_target(target, options, size, wishes) if target else sound_here(wishes)
+    with sounded as result:
+        return say(result, before, expected, json_file, junit_file)
 
 
 def _one_place(paths: tuple[Path, ...], target: str | None) -> Path:

@@ -37,6 +37,12 @@ PUBLISHED = "3fs_workloads"
 )
 @click.option("--target", metavar="NAME", help="Which target, where --against holds several.")
 @click.option("--all", "every_cell", is_flag=True, help="Show every cell, not some of each test.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write pictures, scores and every cell as one page.",
+)
 @click.option("--json", "as_document", is_flag=True, help="Print everything as JSON, for programs.")
 @click.option(
     "--published", is_flag=True, help="Instead: the published 3FS workloads as shares of their own hardware."
@@ -47,6 +53,7 @@ def command(
     against: tuple[Path, ...],
     target: str | None,
     every_cell: bool,
+    html: Path | None,
     as_document: bool,
     published: bool,
 ) -> None:
@@ -58,6 +65,11 @@ def command(
     from leadline.cli.prediction_input import foretell
 
     prediction = foretell(*_needed(baselines, cluster_file), against, target)
+    if html is not None:
+        from leadline.cli.prediction_tables import cell_rows, score_rows
+        from leadline.report.prediction_page import write_prediction_page
+
+        write_prediction_page(html, prediction, cell_rows(prediction.cells), score_rows(prediction.scores))
     if as_document:
         click.echo(json.dumps(as_json(prediction)))
         return

@@ -20,7 +20,12 @@ def as_json(prediction: Prediction) -> dict[str, Any]:
             for (test, block), (light, heavy) in prediction.probes.items()
         ],
         "calibrations": [
-            {"test": test, "block_size": block, **asdict(calibration)}
+            {
+                "test": test,
+                "block_size": block,
+                **asdict(calibration.correction),
+                "probes": [asdict(load) for load in calibration.probes],
+            }
             for (test, block), calibration in prediction.calibrations.items()
         ],
         "scores": [asdict(score) for score in prediction.scores],

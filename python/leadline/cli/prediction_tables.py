@@ -12,13 +12,16 @@ from rich.text import Text
 from leadline.analyse import wording
 from leadline.analyse.prediction.predictions import MODELS, Calibration, PredictedCell, Prediction, Score
 from leadline.analyse.prediction.scores import METRICS, ratio
+from leadline.analyse.prediction.words import further_part
 from leadline.analyse.prediction.workload import Load
 from leadline.spec.units import format_size
 
 ROWS_OF_A_TEST = 8
 """So many of each test, evenly from the lightest load to the heaviest, unless all are asked for."""
-NARROW = 135
-"""Below this many characters a line, latencies and what follows from other columns are left out."""
+NARROW, NARROWEST = 135, 105
+"""Below so many characters a line, latencies and what follows from other columns are left out, then also shares and block sizes."""
+LATENCIES = {"latency", "actual latency", "act/pred"}
+SHARES = {"network", "disks"}
 
 
 def show(prediction: Prediction, console: Console, every_cell: bool = False) -> None:
@@ -30,13 +33,13 @@ def show(prediction: Prediction, console: Console, every_cell: bool = False) -> 
         console.print(Text(f"  {sentence}", style="dim"))
     chosen = prediction.cells if every_cell else _some(prediction.cells)
     console.print()
-    console.print(_cells(chosen, console.width < NARROW))
+    console.print(_cells(chosen, console.width))
     if len(chosen) < len(prediction.cells):
         rest = f"{len(chosen)} of {len(prediction.cells)} cells; --all shows the others"
         console.print(Text(rest, style="dim"))
     if prediction.scores:
         console.print()
-        console.print(_scores(prediction.scores))
+        console.print(_scores(prediction.scores, console.width < NARROWEST))
 
 
 def _some(cells: Sequence[PredictedCell]) -> list[PredictedCell]:
@@ -64,10 +67,11 @@ def _probing(prediction: Prediction) -> Iterable[str]:
 
 
 def _calibration(test: str, block: int, calibration: Calibration) -> str:
-    light, heavy = calibration.probes
+    (light, heavy), found = calibration.probes, calibration.correction
     return (
         f"Calibrated on two cells, {test} {format_size(block)} at {_load(light)} and {_load(heavy)}: "
-        f"{wording.latency(calibration.delay_seconds * 1e9)} further delay, parts at {calibration.speed:.2f} of their baselines."
+        f"{wording.latency(found.delay_seconds * 1e9)} further delay, parts at {found.speed:.2f} of their baselines"
+        f"{further_part(found.further_seconds)}."
     )
 
 
@@ -75,13 +79,20 @@ def _load(load: Load) -> str:
     return f"iodepth {load.iodepth} x {load.numjobs} jobs"
 
 
-def _cells(cells: Sequence[PredictedCell], narrow: bool) -> Table:
-    title = "Predicted, no constant fitted. Load: iodepth x jobs; network, disks: % of the fullest used"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+def cell_rows(cells: Sequence[PredictedCell]) -> list[dict[str, str]]:
+    """Every column of each cell, in words; the block size only where there are several."""
     measured = any(cell.actual is not None for cell in cells)
     rows = [_row(cell, measured) for cell in cells]
-    left_out = {"latency", "actual latency", "act/pred"} if narrow else set()
-    left_out |= {"block"} if len({cell.load.block_size for cell in cells}) == 1 else set()
+    if len({cell.load.block_size for cell in cells}) > 1:
+        return rows
+    return [{name: text for name, text in row.items() if name != "block"} for row in rows]
+
+
+def _cells(cells: Sequence[PredictedCell], width: int) -> Table:
+    title = "Predicted, no constant fitted. Load: iodepth x jobs; network, disks: % of the fullest used"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    rows = cell_rows(cells)
+    left_out = (LATENCIES if width < NARROW else set()) | (SHARES if width < NARROWEST else set())
     names = [name for name in (rows[0] if rows else {}) if name not in left_out]
     for name in names:
         words = name in ("test", "binding")
@@ -110,7 +121,7 @@ def _row(cell: PredictedCell, measured: bool) -> dict[str, str]:
 
 def _beside(cell: PredictedCell) -> dict[str, str]:
     """What was measured, and how far off it was foretold; of the calibrated model, predicted over actual."""
-    names = ("actual", "actual latency", "pred/act", "act/pred", "calibrated")
+    names = ("actual", "actual latency", "pred/act", "act/pred", "2 probes")
     if cell.actual is None:
         return dict.fromkeys(names, "–")
     share = ratio(cell.forecasts["queueing"], cell.actual, METRICS[0])
@@ -126,7 +137,20 @@ def _beside(cell: PredictedCell) -> dict[str, str]:
     return dict(zip(names, values, strict=True))
 
 
-def _scores(scores: Sequence[Score]) -> Table:
+def score_rows(scores: Sequence[Score]) -> list[list[str]]:
+    """Way, block size, metric, cells, then one figure a model."""
+    rows = []
+    for (direction, block, metric), alike in groupby(
+        scores, lambda each: (each.direction, each.block_size, each.metric)
+    ):
+        by_model = {each.model: each for each in alike}
+        size = format_size(block) if block is not None else "all"
+        cells = str(max(each.cells for each in by_model.values()))
+        rows.append([direction, size, metric, cells, *(_error(by_model.get(model)) for model in MODELS)])
+    return rows
+
+
+def _scores(scores: Sequence[Score], narrow: bool) -> Table:
     table = Table(
         title="Median error: |predicted/actual - 1| (and |actual/predicted - 1|)",
         title_justify="left",
@@ -136,14 +160,9 @@ def _scores(scores: Sequence[Score]) -> Table:
     for name in ("", "block", "metric", "cells"):
         table.add_column(name, no_wrap=True, justify="right" if name == "cells" else "left")
     for model in MODELS:
-        table.add_column(model, no_wrap=True, justify="right")
-    for (direction, block, metric), alike in groupby(
-        scores, lambda each: (each.direction, each.block_size, each.metric)
-    ):
-        by_model = {each.model: each for each in alike}
-        size = format_size(block) if block is not None else "all"
-        cells = str(max(each.cells for each in by_model.values()))
-        table.add_row(direction, size, metric, cells, *(_error(by_model.get(model)) for model in MODELS))
+        table.add_column("2 probes" if model == "calibrated" else model, justify="right")
+    for row in score_rows(scores):
+        table.add_row(*(text.replace(" (", "\n(") if narrow else text for text in row))
     return table
 
 

@@ -193,6 +193,12 @@ def describe(kind: StepKind, cell: Cell) -> str:
         return ", ".join(["POSIX conformance", *_site_words(cell)])
     if "cells" in cell:
         return ", ".join([*_consistency_words(cell), *_site_words(cell)])
+    if "checks" in cell:
+        return ", ".join(["functional checks of the object store", *_site_words(cell)])
+    if "object_size" in cell:
+        return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(
+            [*_object_words(cell), *_site_words(cell)]
+        )
     if "message_size" in cell:
         return ("noise floor: " if kind is StepKind.NOISE else "") + ", ".join(
             [
@@ -223,6 +229,15 @@ def _metadata_words(cell: Cell) -> list[str]:
         ranks,
         f"{cell['driver']}{depth}, {str(cell['naming']).replace('_', ' ')}",
     ]
+
+
+def _object_words(cell: Cell) -> Iterator[str]:
+    yield f"{cell['objects']:,} objects of {wording.size(int(cell['object_size']))}"
+    if "part_size" in cell:
+        yield f"in parts of {wording.size(int(cell['part_size']))}"
+    yield f"{cell['concurrency']} in flight"
+    if "instances" in cell:
+        yield f"{cell['instances']} client instances"
 
 
 def _consistency_words(cell: Cell) -> Iterator[str]:
@@ -269,7 +284,11 @@ def _result_words(record: StepRecord) -> str:
     if not seconds:
         return "done"
     if "naming" in record.cell:
-        return _rate_words(record)
+        return _rate_words(record, (Direction.FILE_CREATE, Direction.FILE_STAT, Direction.FILE_REMOVE))
+    if "object_size" in record.cell:
+        return _rate_words(
+            record, (Direction.OBJECT_PUT, Direction.OBJECT_MULTIPART_PUT, Direction.OBJECT_GET)
+        )
     moved = sum(each.size_bytes for each in record.measurements) / seconds
     operations = sum(each.operations for each in record.measurements)
     mean_ns = sum(each.latency.mean_ns * each.operations for each in record.measurements) / max(operations, 1)
@@ -280,10 +299,10 @@ def _result_words(record: StepRecord) -> str:
     )
 
 
-def _rate_words(record: StepRecord) -> str:
+def _rate_words(record: StepRecord, first: Sequence[Direction]) -> str:
     """Of the phases that people look at first, as mdtest counts: until the last rank was done."""
     rates = []
-    for operation in (Direction.FILE_CREATE, Direction.FILE_STAT, Direction.FILE_REMOVE):
+    for operation in first:
         parts = [each for each in record.measurements if each.direction is operation]
         seconds = max((each.runtime_ns for each in parts), default=0) / 1e9
         if seconds:

@@ -19,7 +19,7 @@ def show_reality(checks: Sequence[RealityCheck], source: PublishedTable, console
     for name in ("workload", "what", "of"):
         table.add_column(name)
     for name in ("printed", "is", "% of network", "% of disks, sequential", "random"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     for check in checks:
         shares = (check.network_share, check.sequential_share, check.random_share)
         table.add_row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leadline.analyse.simulation.findings import Finding
+from leadline.analyse.simulation.findings import WAYS, Finding, OfWay
 
 
 def as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
@@ -23,7 +23,17 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "mean_latency_ns": finding.mean_ns,
         "p50_latency_ns": finding.percentile_ns(0.5),
         "p99_latency_ns": finding.percentile_ns(0.99),
+        **({way: _of_way(finding.of_way(way)) for way in WAYS} if finding.scenario.is_mixed else {}),
         "binding": finding.binding,
         "doubts": finding.doubts,
         "outcome": dict(finding.outcome),
+    }
+
+
+def _of_way(found: OfWay) -> dict[str, Any]:
+    return {
+        "iops": found.iops,
+        "mean_latency_ns": found.mean_ns,
+        "p50_latency_ns": found.percentile_ns(0.5),
+        "p99_latency_ns": found.percentile_ns(0.99),
     }

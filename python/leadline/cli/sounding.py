@@ -38,6 +38,7 @@ from leadline.run.standing import Standing, check_mounts, check_stated, describe
 from leadline.run.targets.work_directory import check_directory, check_space
 from leadline.spec.campaign import Hosts
 from leadline.spec.nominal import Nominal, NominalDisk
+from leadline.spec.object_target import store_of_target
 from leadline.store.manifest import Manifest
 from leadline.store.records import StepKind
 from leadline.store.run_folder import RunFolder
@@ -60,6 +61,8 @@ class Sounding:
     scale_effects: tuple[str, ...] = ()
     limits: Mapping[str, float] | None = None
     job_file: Path | None = None
+    place: str = ""
+    """As reports name it, where it is no directory."""
 
 
 def begin(sounding: Sounding, output: Path | None) -> Path:
@@ -83,6 +86,9 @@ def _check_sites(sounding: Sounding, path: Path) -> None:
     for site in dict.fromkeys(step.site for step in sounding.plan.steps):
         if all(step.files == "pair" for step in sounding.plan.steps if step.site == site) and not site.target:
             continue  # two hosts, no files
+        if site.url:
+            store_of_target(site.url, site.options)
+            continue
         if site.target:
             check_root(f'a campaign with [target] name = "{site.target}"')
             lab_target(site.target)
@@ -177,7 +183,7 @@ def _record_ground(folder: RunFolder, ground: Ground) -> None:
         environment["inventory"] = inventory_of(nominal)
     if ground.facts:
         environment.setdefault("target", dict(ground.facts))
-    if ground.site.target or ground.site.directory:
+    if ground.site.target or ground.site.directory or ground.site.url:
         known = environment.setdefault("sites", [])
         if (own := described(ground)) not in known:
             known.append(own)
@@ -243,7 +249,7 @@ def _manifest(sounding: Sounding) -> Manifest:
     return Manifest(
         name=sounding.name,
         source=sounding.source,
-        directory=str(sounding.directory.absolute()),
+        directory=sounding.place or str(sounding.directory.absolute()),
         created_utc=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         leadline_version=__version__,
         seed=sounding.seed,

@@ -178,11 +178,17 @@ def _measurement(part: Fields, direction: Direction, place: _JobPlace) -> Measur
     """One direction of a job; None when it moved nothing."""
     size_bytes = _size_bytes(part, place.version)
     # The oldest fio 2 writes no total_ios: bytes without operations are refused rather than guessed at.
-    operations = part.integer("total_ios", None if size_bytes else 0)
+    issued = part.integer("total_ios", None if size_bytes else 0)
+    if not issued and not size_bytes:
+        return None
+    submission = latency(part, "slat", issued, place.warnings)
+    completion = latency(part, "clat", issued, place.warnings)
+    total = total_latency(part, issued, submission, completion, place.warnings)
+    # After a ramp total_ios is what was issued since (fio 3.33), bytes and latencies are of all that was answered since: without
+    # those under way at its end the rate of operations would be too low beside that of bytes.
+    operations = max(issued, total.count)
     if not operations:
         return None
-    submission = latency(part, "slat", operations, place.warnings)
-    completion = latency(part, "clat", operations, place.warnings)
     return Measurement(
         host=place.host,
         job=place.job,
@@ -190,7 +196,7 @@ def _measurement(part: Fields, direction: Direction, place: _JobPlace) -> Measur
         operations=operations,
         size_bytes=size_bytes,
         runtime_ns=_runtime_ns(part, "runtime"),
-        latency=total_latency(part, operations, submission, completion, place.warnings),
+        latency=total,
         submission=submission,
         completion=completion,
     )

@@ -7,7 +7,8 @@
     #    (B)  (elements)                       (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
             8         2  float    sum     -1    6.21    0.00    0.00       0     6.23    0.00    0.00       0
 
-Older versions have "error" in place of "#wrong" and no "root". GB are 10^9 bytes. Bandwidths are rounded to 0.01, so only times are taken.
+Older versions have "error" in place of "#wrong" and no "root". GB are 10^9 bytes. Bandwidths are rounded to 0.01, so only times are taken;
+but their quotient tells an all-reduce of so many ranks from the other collectives, whose tables look alike.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ ROW = re.compile(r"^[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\w{1,20})[ \t]+(\w{1,
 PLACES = ("out of place", "in place")
 FIGURES = 4
 """Of each place: time, algbw, busbw, #wrong."""
+TOLD_FROM_GB = 1.0
+"""Bandwidths from here on are rounded to less than a percent."""
+QUOTIENT_OFF = 0.02
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,8 @@ def _rows(
     words = found[5].split()[skipped:]
     if len(words) < FIGURES * len(PLACES):
         raise FormatError(f"line {number} has {len(words)} of {FIGURES * len(PLACES)} figures: it is cut off")
+    for at in range(len(PLACES)):
+        _check_quotient(words[FIGURES * at + 1], words[FIGURES * at + 2], ranks, number)
     return [
         AllReduceRow(
             size_bytes=int(amount(int(found[1]), f"line {number}, size")),
@@ -102,6 +108,22 @@ def _nanoseconds(word: str, number: int) -> float:
     if not 0 < time_us < 1e12:
         raise FormatError(f"line {number} states the time {shown(word)} us, which no operation takes")
     return time_us * 1000
+
+
+def _check_quotient(algorithm: str, bus: str, ranks: int, number: int) -> None:
+    """Of an all-reduce the bus carries 2(n-1)/n of what the algorithm moves; a word that is no number says nothing here."""
+    try:
+        algorithm_gb, bus_gb = float(algorithm), float(bus)
+    except ValueError:
+        return
+    expected = 2 * (ranks - 1) / ranks
+    if algorithm_gb < TOLD_FROM_GB or abs(bus_gb / algorithm_gb - expected) <= QUOTIENT_OFF:
+        return
+    raise FormatError(
+        f"line {number} states a bus bandwidth of {bus_gb / algorithm_gb:.3g} x the algorithm's, an all-reduce of the {ranks} "
+        f"ranks that it names has {expected:.3g} x: it is of another collective, or lines of ranks are missing; "
+        "fetch the whole output of all_reduce_perf"
+    )
 
 
 def _wrong(word: str) -> int | None:

@@ -33,6 +33,6 @@ def _record(source: Source, row: AllReduceRow, ordinal: int) -> StepRecord:
         )
     return all_reduce_record(
         ordinal=ordinal, repeat=0, engine="nccl-tests", ranks=row.ranks, size_bytes=row.size_bytes, iterations=row.iterations,
-        runtime_ns=max(1, runtime_ns), latency=Latency(row.iterations, row.mean_ns), wrong=row.wrong or 0,
+        runtime_ns=max(1, runtime_ns), latency=Latency(row.iterations, row.mean_ns), wrong=row.wrong,
         further={"place": row.place}, facts={"imported": True, "source": str(source.path), "checked": row.wrong is not None},
     )  # fmt: skip

@@ -7,36 +7,51 @@ such a group the order is drawn by the campaign's seed, so that drift of the mac
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from random import Random
+from types import MappingProxyType
 
 from leadline.plan.assumptions import ASSUMED_SUITE_BYTES
 from leadline.plan.baselines import baselines
 from leadline.plan.consistency import SIZE_BYTES, expand_consistency, mounts_needed
 from leadline.plan.drafts import Draft, cell_step, layout_step, own_step
 from leadline.plan.expand import expand
-from leadline.plan.foretelling import baseline_names, check_described_once, prediction_steps
+from leadline.plan.foretelling import (
+    Probes,
+    baseline_names,
+    calibration_steps,
+    check_described_once,
+    part_probes,
+    prediction_steps,
+)
 from leadline.plan.metadata import Shape, expand_metadata
 from leadline.plan.network import expand_network
 from leadline.plan.noise import with_noise
+from leadline.plan.objects import dataset_bytes, expand_objects, is_of_checks
 from leadline.plan.planner import FixedPlan
 from leadline.plan.scaling import Scaling
 from leadline.plan.sites import Site, Stand, lay_stands
-from leadline.plan.steps import Layout, Step
+from leadline.plan.steps import OF_OBJECTS, Layout, Step
 from leadline.spec.campaign import AnyExperiment, Campaign
 from leadline.spec.consistency import ConsistencyExperiment
 from leadline.spec.metadata import MetadataExperiment
 from leadline.spec.network import NetworkExperiment
+from leadline.spec.objects import ObjectExperiment
 from leadline.spec.posix import PosixExperiment
 from leadline.store.records import Scalar
 
+NO_PROBES: Probes = MappingProxyType({})
+Arrange = Callable[[Sequence[Draft], Mapping[str, Layout]], list[Step]]
+"""Drafts of one site, and the largest layout of each key -> steps."""
 
-def design(campaign: Campaign) -> tuple[FixedPlan, Scaling]:
-    """The plan, and what scaling changed. Raises UserError for cells that cannot be."""
+
+def design(campaign: Campaign, probes: Probes = NO_PROBES) -> tuple[FixedPlan, Scaling]:
+    """The plan, and what scaling changed; probes come first on their sites. Raises UserError for cells that cannot be."""
     scaling = Scaling(campaign.scale)
     drafts = _drafts(campaign, scaling)
-    steps = _foretold_first(drafts, campaign) if campaign.cluster else _ordered(drafts, campaign)
+    steps = _foretold_first(drafts, campaign, probes) if campaign.cluster else _ordered(drafts, campaign)
     if campaign.baselines:
         moving = [draft.cell for draft in drafts if draft.layout]
         steps = [replace(step, site=steps[0].site) for step in baselines(moving)] + steps
@@ -54,13 +69,13 @@ def drafts_of(campaign: Campaign) -> list[Draft]:
     return _drafts(campaign, Scaling(campaign.scale))
 
 
-def _foretold_first(drafts: Sequence[Draft], campaign: Campaign) -> list[Step]:
+def _foretold_first(drafts: Sequence[Draft], campaign: Campaign, probes: Probes) -> list[Step]:
     """Baselines, predictions, and only then what they foretell."""
     check_described_once(campaign, drafts)
     names = baseline_names(campaign)
     quiet = campaign.model_copy(update={"noise_repeats": 0})
     first = _ordered([draft for draft in drafts if draft.experiment.name in names], quiet) if names else []
-    then = _ordered([draft for draft in drafts if draft.experiment.name not in names], campaign)
+    then = _ordered([draft for draft in drafts if draft.experiment.name not in names], campaign, probes)
     return [*first, *prediction_steps(campaign, then[0].site), *then]
 
 
@@ -74,6 +89,7 @@ def _drafts(campaign: Campaign, scaling: Scaling) -> list[Draft]:
         for cells in [list(_cells(experiment, scaling, stand))]
         for repeat in range(experiment.repeats)
         for cell in cells
+        if repeat == 0 or not is_of_checks(cell)
     ]
 
 
@@ -86,29 +102,36 @@ def _cells(experiment: AnyExperiment, scaling: Scaling, stand: Stand) -> Iterato
         return expand_consistency(experiment)
     if isinstance(experiment, NetworkExperiment):
         return expand_network(experiment)
+    if isinstance(experiment, ObjectExperiment):
+        return expand_objects(experiment, scaling, stand)
     return expand(experiment, scaling, stand.overrides)
 
 
-def _ordered(drafts: Sequence[Draft], campaign: Campaign) -> list[Step]:
+def _ordered(drafts: Sequence[Draft], campaign: Campaign, probes: Probes = NO_PROBES) -> list[Step]:
     """Site by site; in random order round by round over all sites, so that a slow hour hits one repeat of all of them.
 
     That costs a remount and new files a round, and is what makes sites comparable at all.
     """
     random = Random(campaign.seed)
-    if campaign.order == "as written":
-        steps = [step for own in _by_site(drafts) for step in _as_written(own)]
-    else:
-        rounds = [drafts]
-        if len(_by_site(drafts)) > 1:
-            repeats = range(max(draft.repeat for draft in drafts) + 1)
-            rounds = [[draft for draft in drafts if draft.repeat == repeat] for repeat in repeats]
-        steps = [
-            step
-            for own_round in rounds
-            for own in _shuffled(_by_site(own_round), random)
-            for step in _randomised(own, random)
-        ]
+    as_written = campaign.order == "as written"
+    arrange: Arrange = _as_written if as_written else partial(_randomised, random=random)
+    steps: list[Step] = []
+    for own in _by_site(drafts) if as_written else _visits(drafts, random):
+        most, (first, then) = _largest_layouts(own), part_probes(own, probes)
+        if first:
+            steps += [*arrange(first, most), *calibration_steps(campaign, first, probes)]
+        steps += arrange(then, most)
     return with_noise(steps, campaign.noise_repeats)
+
+
+def _visits(drafts: Sequence[Draft], random: Random) -> Iterator[list[Draft]]:
+    """What is done each time that a site is up, in random order; the next is drawn only when the one before has its order."""
+    rounds = [list(drafts)]
+    if len(_by_site(drafts)) > 1:
+        repeats = range(max(draft.repeat for draft in drafts) + 1)
+        rounds = [[draft for draft in drafts if draft.repeat == repeat] for repeat in repeats]
+    for own_round in rounds:
+        yield from _shuffled(_by_site(own_round), random)
 
 
 def _by_site(drafts: Iterable[Draft]) -> list[list[Draft]]:
@@ -137,7 +160,8 @@ def _needs(steps: Sequence[Step]) -> dict[Site, Site]:
         kept = sum(each.total_bytes for each in layouts if each.ioengine)
         trees = max((_own_bytes(step, site) for step in own), default=0)
         clients = max(_clients_of(step) for step in own)
-        needs[site] = replace(site, clients=clients, size_bytes=shown + kept + trees)
+        of_objects = any(step.files in OF_OBJECTS for step in own)
+        needs[site] = replace(site, clients=clients, size_bytes=shown + kept + trees, objects=of_objects)
     return needs
 
 
@@ -154,17 +178,18 @@ def _own_bytes(step: Step, site: Site) -> int:
         return ASSUMED_SUITE_BYTES
     if step.files == "mounts":
         return SIZE_BYTES
+    if step.files in OF_OBJECTS:
+        return dataset_bytes(step.cell)
     return Shape.of(step.cell).space_bytes(bool(site.target)) if step.files == "tree" else 0
 
 
-def _as_written(drafts: Sequence[Draft]) -> list[Step]:
+def _as_written(drafts: Sequence[Draft], most: Mapping[str, Layout]) -> list[Step]:
     """In the order of the file; files are laid out before the first cell that misses them.
 
     Only one layout is on the disk at a time (run/layouts.py): a cell of another shape makes room for its own.
     """
     steps: list[Step] = []
     present: Layout | None = None
-    most = _largest_layouts(drafts)
     for draft in drafts:
         wanted = draft.layout
         if wanted is None:
@@ -185,12 +210,11 @@ def _holds(present: Layout, wanted: Layout) -> bool:
     return present.key == wanted.key and present.jobs >= wanted.jobs and present.clients >= wanted.clients
 
 
-def _randomised(drafts: Sequence[Draft], random: Random) -> list[Step]:
+def _randomised(drafts: Sequence[Draft], most: Mapping[str, Layout], random: Random) -> list[Step]:
     """Groups of one layout in random order; inside: creating writes first, then everything that works on existing files."""
     groups: defaultdict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.key].append(draft)
-    most = _largest_layouts(drafts)
     keys = list(groups)
     random.shuffle(keys)
     steps: list[Step] = []

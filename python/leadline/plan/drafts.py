@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leadline.plan import network
+from leadline.plan import network, objects
 from leadline.plan.assumptions import (
     ASSUMED_BYTES_PER_SECOND,
     ASSUMED_OPERATIONS_PER_SECOND,
@@ -23,6 +23,7 @@ from leadline.plan.steps import Layout, Step
 from leadline.spec.campaign import AnyExperiment, Experiment
 from leadline.spec.consistency import ConsistencyExperiment
 from leadline.spec.network import NetworkExperiment
+from leadline.spec.objects import ObjectExperiment
 from leadline.spec.posix import PosixExperiment
 from leadline.store.records import Cell, StepKind
 
@@ -58,6 +59,8 @@ def own_step(draft: Draft) -> Step:
         return consistency_step(draft, draft.experiment)
     if isinstance(draft.experiment, NetworkExperiment):
         return network_step(draft)
+    if isinstance(draft.experiment, ObjectExperiment):
+        return object_step(draft)
     return posix_step(draft) if isinstance(draft.experiment, PosixExperiment) else metadata_step(draft)
 
 
@@ -67,6 +70,16 @@ def network_step(draft: Draft) -> Step:
         ordinal=0, kind=StepKind.CELL, experiment=draft.experiment.name, engine="network", cell=draft.cell, repeat=draft.repeat,
         files="pair", site=draft.site, expected_seconds=network.expected_seconds(draft.cell),
         timeout_seconds=draft.experiment.timeout or network.longest_seconds(draft.cell),
+    )  # fmt: skip
+
+
+def object_step(draft: Draft) -> Step:
+    """Requests to an object store, or the look at what it can do."""
+    return Step(
+        ordinal=0, kind=StepKind.CELL, experiment=draft.experiment.name, engine="object", cell=draft.cell, repeat=draft.repeat,
+        files="checks" if objects.is_of_checks(draft.cell) else "objects", site=draft.site,
+        expected_seconds=objects.expected_seconds(draft.cell),
+        timeout_seconds=draft.experiment.timeout or objects.longest_seconds(draft.cell),
     )  # fmt: skip
 
 

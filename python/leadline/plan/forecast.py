@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from leadline.plan.metadata import Shape
-from leadline.plan.steps import Step
+from leadline.plan.steps import OF_OBJECTS, Step
 from leadline.store.records import StepKind
 
 ASSUMED_BRING_UP_SECONDS = 5.0
@@ -23,7 +23,7 @@ class Forecast:
     cells: int
     seconds: float
     space_bytes: int
-    """The largest layout or tree: files of one shape are removed before those of the next are written."""
+    """The largest layout, tree or set of objects: files of one shape are removed before those of the next are written."""
     written_bytes: int
     """By layouts and size-bound writes."""
     inodes: int = 0
@@ -53,6 +53,8 @@ def forecast(steps: Sequence[Step]) -> Forecast:
 def _space_bytes(step: Step) -> int:
     if step.files == "tree":
         return max(step.site.size_bytes, Shape.of(step.cell).space_bytes(bool(step.site.target)))
+    if step.files in OF_OBJECTS:
+        return step.site.size_bytes
     return max(step.site.size_bytes, step.layout.total_bytes) if step.layout else 0
 
 

@@ -1,11 +1,13 @@
 """Predictions in a plan: baselines come first, then one step for each cluster, then everything that it foretells.
 
-The order is the promise: a prediction stands in the run before the first cell of its target does.
+The order is the promise: a prediction stands in the run before the first cell of its target does. What is calibrated on
+probes stands after them and before every other cell that it foretells; it is made anew on each site, which then need
+not be brought up twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from leadline.errors import UserError, did_you_mean
 from leadline.plan.assumptions import STEP_OVERHEAD_SECONDS
@@ -14,10 +16,20 @@ from leadline.plan.sites import Site
 from leadline.plan.steps import Step
 from leadline.spec.campaign import Campaign, Experiment
 from leadline.spec.campaign_cluster import CampaignCluster
-from leadline.store.records import StepKind
+from leadline.store.prediction import CALIBRATED
+from leadline.store.records import Cell, Scalar, StepKind
 
 NUMBER = "cluster"
 """In the cell of a prediction's step: which of the campaign's clusters."""
+CellName = tuple[str, tuple[tuple[str, Scalar], ...]]
+"""Experiment and settings: one cell of a campaign."""
+Probes = Mapping[CellName, int]
+"""The cells that are measured first on their sites -> which of the campaign's clusters is calibrated on them."""
+
+
+def cell_name(experiment: str, cell: Cell) -> CellName:
+    """The same for every repeat."""
+    return experiment, tuple(sorted(cell.items()))
 
 
 def baseline_names(campaign: Campaign) -> frozenset[str]:
@@ -35,7 +47,7 @@ def baseline_paths(campaign: Campaign, cluster: CampaignCluster) -> tuple[str, .
 def foretold_drafts(campaign: Campaign, cluster: CampaignCluster, drafts: Sequence[Draft]) -> list[Draft]:
     """The cells that a cluster describes, each once; raises UserError where there is none."""
     found = {
-        (draft.experiment.name, tuple(sorted(draft.cell.items()))): draft
+        cell_name(draft.experiment.name, draft.cell): draft
         for draft in drafts
         if isinstance(draft.experiment, Experiment)
         and draft.experiment.name not in baseline_names(campaign)
@@ -59,6 +71,30 @@ def prediction_steps(campaign: Campaign, site: Site) -> list[Step]:
         )
         for number, cluster in enumerate(campaign.cluster)
     ]  # fmt: skip
+
+
+def part_probes(drafts: Sequence[Draft], probes: Probes) -> tuple[list[Draft], list[Draft]]:
+    """The first repeat of each probe, and all other drafts."""
+    first: list[Draft] = []
+    then: list[Draft] = []
+    for draft in drafts:
+        (first if draft.repeat == 0 and _name(draft) in probes else then).append(draft)
+    return first, then
+
+
+def calibration_steps(campaign: Campaign, first: Sequence[Draft], probes: Probes) -> list[Step]:
+    """One for each cluster that has probes among these, which are of one site."""
+    return [
+        Step(
+            ordinal=0, kind=StepKind.PREDICTION, experiment=campaign.cluster[number].name, engine="model",
+            cell={NUMBER: number, CALIBRATED: True}, site=first[0].site, expected_seconds=STEP_OVERHEAD_SECONDS,
+        )
+        for number in sorted({probes[_name(draft)] for draft in first})
+    ]  # fmt: skip
+
+
+def _name(draft: Draft) -> CellName:
+    return cell_name(draft.experiment.name, draft.cell)
 
 
 def check_described_once(campaign: Campaign, drafts: Sequence[Draft]) -> None:

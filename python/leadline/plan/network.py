@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from leadline.plan.assumptions import STEP_OVERHEAD_SECONDS
-from leadline.spec.network import TOOL_TESTS, NetworkExperiment
+from leadline.spec.network import NetworkExperiment, measures
 from leadline.store.records import Cell, Scalar
 
 GOODWILL_SECONDS = 20.0
@@ -16,7 +16,7 @@ GOODWILL_SECONDS = 20.0
 def expand_network(experiment: NetworkExperiment) -> Iterator[dict[str, Scalar]]:
     """Every cell, in the order in which the axes are listed."""
     for tool, test, size in product(experiment.tool, experiment.test, experiment.message_size):
-        if test in TOOL_TESTS[tool]:
+        if measures(tool, test, size):
             yield {
                 "tool": tool, "test": test, "message_size": size,
                 "ramp": experiment.ramp, "runtime": experiment.runtime,

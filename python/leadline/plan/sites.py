@@ -13,9 +13,10 @@ from itertools import product
 from typing import Any
 
 from leadline.errors import UserError
-from leadline.spec.campaign import Campaign, Target
-from leadline.spec.campaign import Conditions as StatedConditions
+from leadline.spec.campaign import Campaign
 from leadline.spec.settings import TARGET_OPTION
+from leadline.spec.target import Conditions as StatedConditions
+from leadline.spec.target import Target
 from leadline.spec.values import FioValue
 from leadline.store.records import Cell, Scalar
 
@@ -39,6 +40,12 @@ class Conditions:
     """Bytes of a client, its page cache included."""
     server_cores: float | None = None
     """Processor cores of all servers together."""
+    disk_latency: float | None = None
+    """Seconds that a request holds a channel of a storage disk, whatever its size."""
+    disk_channels: int | None = None
+    """Requests that a storage disk serves at once; None, with a latency: one."""
+    disk_channel_bandwidth: float | None = None
+    """Bytes per second that a channel moves, on top of the latency; None: its size does not matter."""
 
     def given(self) -> dict[str, float]:
         """Those that hold something."""
@@ -55,6 +62,8 @@ class Site:
     """As results name it, where a run has several."""
     directory: str = ""
     """Of a campaign's target that is a directory; empty: the run's."""
+    url: str = ""
+    """Of a campaign's target that is an object store; its keys are nowhere but in the environment."""
     mounts: tuple[str, ...] = ()
     """The same directory on further mounts, one a client."""
     filesystem: str = ""
@@ -66,6 +75,8 @@ class Site:
     """The most that any of its steps uses; 0: there is no talk of several, the load comes from one."""
     size_bytes: int = 0
     """Space of its files."""
+    objects: bool = False
+    """Whether any of its steps works on objects."""
     conditions: Conditions = Conditions()
 
     @classmethod
@@ -125,6 +136,7 @@ def _sites(target: Target, conditions: Conditions) -> Iterator[tuple[Site, dict[
                 target=target.name or "",
                 label=target.title,
                 directory=target.directory or "",
+                url=target.url or "",
                 mounts=target.mounts,
                 filesystem=target.filesystem or "",
                 options=tuple((name, _written(value)) for name, value in chosen.items()),

@@ -9,12 +9,14 @@ from typing import Any, Literal
 from leadline.plan.sites import THE_DIRECTORY, Site
 from leadline.store.records import Cell, StepKind
 
-Files = Literal["none", "reuse", "fresh", "own", "tree", "judged", "mounts", "pair"]
+Files = Literal["none", "reuse", "fresh", "own", "tree", "judged", "mounts", "pair", "objects", "checks"]
 """none: the step touches no files; reuse: the layout must be there; fresh: starts from no files and leaves them for
 later reads; own: the workload names its own files (a user's job file); tree: it makes and removes its own, in a folder that all
 clients share; judged: as that, and what comes of it is a document and no rate; mounts: as that, by one command that works through the
-mounts of all clients; pair: no files, two clients talk to each other."""
-WITHOUT_RATE = ("judged", "mounts")
+mounts of all clients; pair: no files, two clients talk to each other; objects: no files, requests to an object store; checks: as that,
+and what comes of it is a document and no rate."""
+WITHOUT_RATE = ("judged", "mounts", "checks")
+OF_OBJECTS = ("objects", "checks")
 
 
 @dataclass(frozen=True)

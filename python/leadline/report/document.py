@@ -19,11 +19,14 @@ Top level: `format` (1; rises when a key changes its meaning or goes), `leadline
 | | `failed` (list of `case`, `reason`), `notes`, `facts` |
 | `consistency` | list of sites: `label`, `settings`, `promises`, `grid` (a list of cells: `ending`, `worst_ns`: null = never), |
 | | `guarantees` (`kind`, `guarantee`, `verdict`, `promised`, `checked`, `violating` ...), `delays` |
+| `object_checks` | list of stores: `label`, `checks` (a list of `name`, `result`: "passed", "failed" or "not_supported", `reason`) |
 | `prices` | list of targets under several options: `points` with `stale_ns`, `appends_lost` of `appends`, `rates_per_second` |
 | `sites` | list of `target`, `filesystem`, `access` (ioengine past the mount, or null), `conditions` by setting |
-| `predictions` | what was foretold before it was measured, list of `cluster`, `baselines`, `made_unix_ns`, `is_before`, `notes`, `cells` |
-| | (`experiment`, `settings`, `predicted` by model: `iops`, `mean_ns`, `binding`, `shares`, `network_share`, `disk_share`, `actual` |
-| | (null or `iops`, `mean_ns`), `named_by_counters`, `disagreement`) |
+| `predictions` | what was foretold beforehand, list of `cluster`, `baselines`, `made_unix_ns`, `is_before`, `notes`, `medians` |
+| | (errors: `model`, `metric`, `direction`, `block_size` (null: all), `cells`, `over_actual`, `over_predicted`, `worst_tenth`), `cells` |
+| | (`experiment`, `settings`, `predicted` by model ("calibrated": from two probes): `iops`, `mean_ns`, `binding`, `shares`, |
+| | `network_share`, `disk_share`, `is_probe`, `actual` (null or `iops`, `mean_ns`), `named_by_counters`, `disagreement`) |
+| `disks` | local disks beside their sheets, list of `host`, `disks`, `test`, `metric`, `nominal`, `measured`, `of_nominal`, `off` ... |
 | `planned_cells`, `missing_cells`, `warnings` | what is not there, what engines printed |
 
 A cell: `experiment`, `test`, `direction`, `settings` (sizes in bytes, durations in seconds), `repeats`, `concurrency`,
@@ -31,7 +34,8 @@ A cell: `experiment`, `test`, `direction`, `settings` (sizes in bytes, durations
 unit is in the key), `command`, and `metrics`: by name `value`, `low`, `high` (95 % interval, null where there is none),
 `n`, `method`, `valid`, `unit`, where unit is "bytes/s" for bandwidth, "1/s" for iops and "ns" for latencies. Cells of several
 clients also hold `clients` (list of `name`, `metrics` without `valid`, `operations`, `size_bytes`, `begin_ns`, `end_ns`) and `together`
-(first-done, last-done and common-window rates, `overlap_share` ...), cells of a lab's hosts `hosts` (what their NICs carried).
+(first-done, last-done and common-window rates, `overlap_share` ...),
+cells with hosts `hosts` (what their NICs carried; CPU and disks of machines of their own).
 `failed` counts failed operations by errno. Cells of metadata hold `phase` (`way`, `planned`, `first_done_per_second`,
 `last_done_per_second`, `requests`, `requests_per_operation`); a metric with `ends` has a trend: first and last repeat, no mean.
 Curves of metadata have `peak_per_second` in place of `peak_bytes_per_second`.
@@ -46,8 +50,10 @@ from typing import Any
 from leadline import __version__
 from leadline.analyse.bottleneck import disagreement, named_by_counters
 from leadline.analyse.conformance import tally
+from leadline.analyse.disks import DiskLine, in_words
 from leadline.analyse.participants import ClientResult
 from leadline.analyse.prediction.beside import Beside, Foretelling
+from leadline.analyse.prediction.words import probes_in_words
 from leadline.analyse.price import prices
 from leadline.analyse.results import (
     CellResult,
@@ -97,11 +103,33 @@ def run_entry(one: Results) -> dict[str, Any]:
         "sites": [site_entry(site) for site in one.sites],
         "conformance": [conformance_entry(found) for found in one.conformance],
         "consistency": [sounded_entry(each) for each in one.consistency],
+        "object_checks": [asdict(checks) for checks in one.object_checks],
         "prices": [price_entry(each) for each in prices(one)],
         "predictions": [prediction_entry(made, one) for made in one.predictions],
+        "disks": [disk_entry(line) for line in one.disks],
         "planned_cells": one.planned_cells,
         "missing_cells": one.missing_cells,
         "warnings": list(one.warnings),
+    }
+
+
+def disk_entry(line: DiskLine) -> dict[str, Any]:
+    """One disk in one test, beside its sheet."""
+    figure = line.figure
+    return {
+        "host": line.host,
+        "disks": list(line.disks),
+        "test": line.test,
+        "metric": line.metric,
+        "nominal": line.nominal,
+        "source": line.source,
+        "measured": figure and figure.value,
+        "low": figure and figure.low,
+        "high": figure and figure.high,
+        "n": figure and figure.n,
+        "of_nominal": line.ratio,
+        "valid": line.cell is not None and line.cell.valid(line.metric),
+        "off": in_words(line),
     }
 
 
@@ -112,7 +140,8 @@ def prediction_entry(made: Foretelling, one: Results) -> dict[str, Any]:
         "baselines": list(made.baselines),
         "made_unix_ns": made.made_unix_ns,
         "is_before": made.is_before,
-        "notes": list(made.notes),
+        "notes": [*made.notes, *probes_in_words(made)],
+        "medians": [asdict(score) for score in made.scores],
         "cells": [foretold_entry(each, one) for each in made.cells],
     }
 
@@ -130,6 +159,7 @@ def foretold_entry(each: Beside, one: Results) -> dict[str, Any]:
         "shares": dict(foretold.shares),
         "network_share": foretold.network_share,
         "disk_share": foretold.disk_share,
+        "is_probe": each.is_probe,
         "actual": {"iops": each.actual_iops, "mean_ns": each.actual_mean_ns} if each.actual_iops else None,
         "named_by_counters": str(named.bound) if named else None,
         "disagreement": disagreement(each.actual, one) if each.actual else None,

@@ -33,6 +33,7 @@ VERDICTS = {
     "cached": "answered from a cache instead of the storage under test",
     "generator-bound": "the load generator itself was the limit",
     "unsteady": "throughput drifted inside the window",
+    "short window": "what was under way when the window opened and closed makes a figure wrong by more than 5 %",
     "too few samples": "fewer than about 100/(1-p) samples for percentile p",
     "inert axis": "the engine did not keep the depth that was asked for (Little's law)",
     "collapsed": "throughput fell more than 15 % below the peak at a higher load",

@@ -85,7 +85,7 @@ def trees(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -> 
 def _by_tree(cells: Iterable[CellResult]) -> Iterable[list[CellResult]]:
     groups: dict[tuple[object, ...], list[CellResult]] = {}
     for cell in cells:
-        if cell.phase is not None:
+        if cell.phase is not None and cell.direction.is_of_names:
             rest = frozenset((name, value) for name, value in cell.cell.items() if name not in LOAD)
             groups.setdefault((cell.experiment, rest), []).append(cell)
     return groups.values()

@@ -6,8 +6,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from leadline.analyse.network import tool_and_test
-from leadline.analyse.results import CellResult, Results
+from leadline.analyse.results import Results
 from leadline.report.all_reduce import all_reduce_tables
 from leadline.report.network import Table, tables
 
@@ -24,11 +23,6 @@ def show_network(one: Results, console: Console) -> None:
         for sentence in table.sentences:
             console.print(Text(f"  {sentence}", style="bold"))
         console.print()
-
-
-def is_of_network(cell: CellResult) -> bool:
-    """Whether the cell is in one of these tables."""
-    return tool_and_test(cell) is not None or ("message_size" in cell.cell and "ranks" in cell.cell)
 
 
 def _drawn(table: Table, width: int) -> RichTable:

@@ -41,7 +41,7 @@ def _cell(cell: ObjectCell) -> dict[str, Any]:
         "object_size_bytes": cell.object_size_bytes,
         "part_size_bytes": cell.part_size_bytes,
         "concurrency": result.concurrency,
-        "clients": result.cell["numjobs"],
+        "clients": cell.instances,
         "repeats": result.repeats,
         "requests": result.operations,
         "failed": dict(result.failed),

@@ -1,27 +1,46 @@
-"""The tables of `leadline objbench`: what the store can do, then how fast it is, with the verdict of every line."""
+"""Object stores in the terminal: what the store can do, then how fast it is, with the verdict of every line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from leadline.analyse.objects import ObjectCell
-from leadline.analyse.results import CellResult, Estimate
+from leadline.analyse.object_words import group_title
+from leadline.analyse.objects import ObjectCell, object_groups
+from leadline.analyse.results import CellResult, Estimate, Results
 from leadline.analyse.wording import bandwidth, count, digits, failures, latency, size
+from leadline.report.objects import in_flight
+from leadline.report.terminal_narrow import first_that_fits
 
 WORDS = {"passed": "passed", "failed": "FAILED", "not_supported": "not supported"}
+HEADS = ("request", "size", "in flight", "throughput", "objects/s", "95 % interval", "p50", "p99", "n")
+NARROW_HEADS = ("request", "size", "in flight", "throughput", "objects/s", "p99")
+LEFT_OUT: tuple[tuple[str, ...], ...] = ((), ("p99",), ("p99", "throughput"))
+"""What a narrow terminal goes without, rather than with figures that are cut: the rate and its verdict always stay."""
 WIDE = 110
 """From this many characters a line on there is room for intervals and n."""
 HOLLOW = "\u25cb "
 
 
-def show_checks(checks: Sequence[Mapping[str, Any]], console: Console) -> None:
+def show_objects(one: Results, console: Console) -> None:
+    """Of a campaign; nothing where no store was measured."""
+    for checks in one.object_checks:
+        title = f"Object store{f' {checks.label}' if checks.label else ''}: what it can do"
+        show_checks([asdict(check) for check in checks.checks], console, title)
+    for group in object_groups(one.cells):
+        show_cells(group.cells, console, f"Object store, {group_title(group)}")
+        console.print()
+
+
+def show_checks(checks: Sequence[Mapping[str, Any]], console: Console, title: str = "What it can do") -> None:
     """One line a check, with the reason of those that did not pass."""
-    table = Table(title="What it can do", title_justify="left", box=None, pad_edge=False)
+    console.print(Text(title, style="italic"))
+    table = Table(box=None, pad_edge=False)
     table.add_column("check", no_wrap=True)
     table.add_column("result", no_wrap=True)
     table.add_column("reason", overflow="fold")
@@ -34,26 +53,24 @@ def show_checks(checks: Sequence[Mapping[str, Any]], console: Console) -> None:
     console.print(Text(f"{passed} of {len(checks)} passed.\n"))
 
 
-def show_cells(cells: Sequence[ObjectCell], console: Console) -> None:
+def show_cells(cells: Sequence[ObjectCell], console: Console, title: str = "How fast it is") -> None:
     """One line a kind of request, size and concurrency; below it why a figure is not to be trusted."""
-    wide = console.width >= WIDE
-    table = Table(title="How fast it is", title_justify="left", box=None, pad_edge=False)
-    table.add_column("request", no_wrap=True)
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("in flight", justify="right", no_wrap=True)
-    for name in (
-        "throughput",
-        "objects/s",
-        *(["95 % interval"] if wide else []),
-        *(["p50"] if wide else []),
-        "p99",
-        *(["n"] if wide else []),
-    ):
-        table.add_column(name, justify="right", no_wrap=True)
+    console.print(Text(title, style="italic"))
+    widths = [*((console.width >= WIDE, without) for without in LEFT_OUT), (False, LEFT_OUT[-1])]
+    console.print(first_that_fits((_cells_table(cells, *each) for each in widths), console))
+
+
+def _cells_table(cells: Sequence[ObjectCell], wide: bool, without: Collection[str]) -> Table:
+    heads = HEADS if wide else NARROW_HEADS
+    table = Table(box=None, pad_edge=False)
+    kept = [place for place, head in enumerate(heads) if head not in without]
+    for place in kept:
+        table.add_column(heads[place], justify="right" if place else "left", no_wrap=True)
     table.add_column("verdict", overflow="fold", min_width=14)
     for cell in cells:
-        table.add_row(*(Text(text) for text in _row(cell, wide)), Text(_verdicts(cell.result)))
-    console.print(table)
+        fields = _row(cell, wide)
+        table.add_row(*(Text(fields[place]) for place in kept), Text(_verdicts(cell.result)))
+    return table
 
 
 def show_evidence(cells: Sequence[ObjectCell], console: Console) -> None:
@@ -82,7 +99,7 @@ def _row(cell: ObjectCell, wide: bool) -> list[str]:
     shown = [
         result.direction.removeprefix("object "),
         size(cell.object_size_bytes),
-        str(result.concurrency),
+        in_flight(cell),
         _mark(result, "bandwidth") + bandwidth(moved.value) if moved else "",
         _mark(result, "iops") + count(cell.objects_per_second)
         if cell.objects_per_second is not None

@@ -22,7 +22,7 @@ from leadline import __version__
 from leadline.analyse.results import Answer, FailedCell, Results
 from leadline.analyse.wording import percent
 from leadline.published.tables import PublishedTable
-from leadline.report import environment, network, wording
+from leadline.report import environment, network, objects, wording
 from leadline.report.all_reduce import all_reduce_tables
 from leadline.report.figures.depth import Depth, Layer, depth_charts
 from leadline.report.glossary import GLOSSARY, VERDICTS
@@ -42,6 +42,7 @@ SCRIPTS = (
     "clients.js",
     "metadata.js",
     "network.js",
+    "objects.js",
     "page.js",
 )
 ANSWERS_SHOWN = 2
@@ -67,6 +68,7 @@ def page(
     """The whole file as text; `conformance` are runs of suites that were kept in files of their own."""
     template = templates().get_template("page.html.j2")
     data_type, data = stored_data(results, beside)
+    messages = network.tables(results)
     return template.render(
         version=__version__,
         title=" and ".join(one.label for one in results) or "no runs",
@@ -75,7 +77,11 @@ def page(
         answers=[(one, answers_by_question(one)) for one in results],
         boards=boards(results),
         trees=trees(results, beside),
-        network=[*network.tables(results), *all_reduce_tables(results)],
+        network=[*messages, *all_reduce_tables(results)],
+        network_messages=bool(messages),
+        objects=objects.tables(results),
+        object_heads=objects.HEADS,
+        object_checks=objects.check_table(results),
         posix=posix_section([*conformance_of(results), *conformance]),
         has_participants=any(cell.clients or cell.hosts for one in results for cell in one.cells),
         depths=[(depth, bars(depth)) for depth in depth_charts(results)],
@@ -86,9 +92,10 @@ def page(
         environment=environment,
         counted=counted,
         consistency=consistency_part(results),
-        only_documents=any(one.consistency or one.conformance for one in results)
+        only_documents=any(one.consistency or one.conformance or one.object_checks for one in results)
         and not any(one.cells for one in results),
         prediction=prediction_part(results),
+        disks=disks_part(results),
         style=Markup("".join(map(template_text, STYLES))),
         script=Markup("\n".join(template_text(name) for name in SCRIPTS)),
         data_type=data_type,
@@ -119,6 +126,13 @@ def prediction_part(results: Sequence[Results]) -> Markup | None:
     from leadline.report.prediction import prediction_section  # it takes its templates from here
 
     return prediction_section(results)
+
+
+def disks_part(results: Sequence[Results]) -> Markup | None:
+    """Local disks against their sheets; None where no sheet is stated."""
+    from leadline.report.disks import disks_section  # it takes its templates from here
+
+    return disks_section(results)
 
 
 def posix_section(conformance: Sequence[Conformance]) -> Markup | None:

@@ -66,7 +66,7 @@ def client_entry(client: ClientResult) -> dict[str, Any]:
 
 
 def host_entry(use: HostUse) -> dict[str, Any]:
-    """One host's NICs."""
+    """One host's NICs; its CPU and disk where it is a machine of its own."""
     return {
         "name": use.name,
         "client": use.is_client,
@@ -74,4 +74,7 @@ def host_entry(use: HostUse) -> dict[str, Any]:
         "transmit": rounded(use.transmit_bytes_per_second / MIB),
         "link": rounded(use.link_share),
         "again": rounded(use.retransmitted_segments),
+        "cpu": rounded(use.cpu_busy_share),
+        "disk": rounded(use.disk_utilisation),
+        "queue": rounded(use.disk_queue_length),
     }

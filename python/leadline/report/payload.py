@@ -18,6 +18,7 @@ from leadline.report.cell_numbers import CellNumbers
 from leadline.report.columns import Column, column, dictionary, rounded, texts
 from leadline.report.figures.curves import test_limits, throughput_charts
 from leadline.report.figures.figure import Axis, Chart, Line, PublishedLine, Surface, metrics_present
+from leadline.report.figures.object_charts import object_charts
 from leadline.report.figures.percentiles import percentile_charts
 from leadline.report.figures.scaling import scaling_charts
 from leadline.report.figures.surfaces import surfaces
@@ -53,6 +54,7 @@ def payload(results: Sequence[Results], beside: Sequence[PublishedTable] = ()) -
         "limits": limit_entries(results),
         "scaling": [scaling_entry(chart, numbers) for chart in scaling_charts(results, beside)],
         "network": network.entries(results, numbers),
+        "objects": [scaling_entry(chart, numbers) for chart in object_charts(results)],
         "surfaces": [surface_entry(surface, numbers) for surface in surfaces(results)],
         "comparisons": comparison_columns(compared(results), numbers),
         "failed": failed_columns(results),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from leadline.analyse.conformance import Change, Judgement, Tally, out_of_space, tallies, tally
-from leadline.expectations.known import meaning_of
+from leadline.expectations.known import meaning_of, suite_cases
 from leadline.published.tables import PublishedTable
 from leadline.published.tables import table as published_table
 from leadline.store.conformance import Case, Conformance, Outcome
@@ -63,11 +64,18 @@ def published() -> PublishedTable:
 
 
 def applies(one: Tally, suite: str) -> str:
-    """How many cases test nothing on this system, or that the suite has none."""
+    """How many cases test nothing on this system, or that the suite has none, or that those it has were not run."""
     if one.not_applicable:
         return str(one.not_applicable)
-    known = one.tested or one.skipped
-    return "" if known else NOT_SHARED[suite]
+    if one.tested or one.skipped:
+        return ""
+    left_out = suite == "rust" and one.call in _calls_of_the_rust_suite()
+    return "not run" if left_out else NOT_SHARED[suite]
+
+
+@cache
+def _calls_of_the_rust_suite() -> frozenset[str]:
+    return frozenset(name.partition("::")[0] for name in suite_cases())
 
 
 def _table(result: Conformance) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -14,13 +15,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from leadline.analyse.network import is_of_network
 from leadline.analyse.results import CellResult, Results
 from leadline.analyse.wording import digits
 from leadline.report import environment, wording
 from leadline.report.consistency_terminal import show_consistency
+from leadline.report.disks import show_disks
 from leadline.report.figures.depth import best_cell, phases_of, tests_of
 from leadline.report.figures.figure import metrics_present
-from leadline.report.network_terminal import is_of_network, show_network
+from leadline.report.network_terminal import show_network
+from leadline.report.objects_terminal import show_objects
 from leadline.report.page import QUESTIONS
 from leadline.report.prediction import show_predictions
 from leadline.report.terminal_narrow import NarrowRow, fits, narrow_table
@@ -68,12 +72,15 @@ def show_run(one: Results, console: Console) -> None:
         console.print(Text(machine, style="dim"))
     show_answers(one, console)
     show_doubts(one, console)
-    if any(not is_of_network(cell) for cell in one.cells):
-        console.print(table_for(one, console))
-    elif not one.cells and not one.conformance and not one.consistency:
+    shown = replace(one, cells=tuple(cell for cell in one.cells if not cell.direction.is_of_objects))
+    if any(not is_of_network(cell) for cell in shown.cells):
+        console.print(table_for(shown, console))
+    elif not one.cells and not one.conformance and not one.consistency and not one.object_checks:
         console.print(Text(f"Nothing was measured: of {one.planned_cells} planned cells none gave a figure."))
+    show_disks(one, console)
     show_predictions(one, console)
     show_network(one, console)
+    show_objects(one, console)
     show_consistency(one, console)
     show_gaps(one, console)
 
@@ -181,8 +188,8 @@ def empty_table(one: Results, metrics: Sequence[str], further: Sequence[str], ti
     else:
         table.add_column("test", no_wrap=True)
     for name in shown_settings(one):
-        folds = name == OPTIONS  # a word a line: names of options are long
-        widest = WIDEST_OPTION if folds else WIDEST_SETTING
+        folds = name in (OPTIONS, EXPERIMENT, "target")  # a word a line: people's names for things are long
+        widest = WIDEST_OPTION if name == OPTIONS else WIDEST_SETTING
         table.add_column(wording.setting_label(name), no_wrap=not folds, max_width=widest)
     for metric in metrics:
         table.add_column(metric_label(one, metric), justify="right", no_wrap=True)

@@ -5,7 +5,7 @@ What is never cut is the verdict: a figure without it would look like one to be 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -46,6 +46,14 @@ def fits(table: Table, console: Console) -> bool:
             column.min_width = min(widest, column.max_width or widest)
     boundless = console.options.update(width=BOUNDLESS)
     return Measurement.get(console, boundless, table).minimum <= console.width
+
+
+def first_that_fits(tables: Iterable[Table], console: Console) -> Table:
+    """Of the same table with less and less in it; the last where none fits."""
+    for table in tables:
+        if fits(table, console):
+            break
+    return table
 
 
 def narrow_table(title: str, metric: str, rows: Sequence[NarrowRow], width: int) -> Table:

@@ -63,6 +63,10 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "disk_write_bytes_per_second": ("disk write", "bandwidth"),
     "disk_utilisation": ("disk busy", "share"),
     "disk_queue_length": ("disk queue", "count"),
+    "fuse_waiting_requests": ("FUSE queue", "count"),
+    "fuse_waiting_requests_max": ("FUSE queue, most", "count"),
+    "fuse_max_background": ("FUSE max_background", "count"),
+    "fuse_congestion_threshold": ("FUSE congestion threshold", "count"),
     "dirty_bytes_max": ("dirty pages, most", "size"),
     "memory_available_bytes_min": ("memory available, least", "size"),
     "context_switches_per_second": ("context switches", "events"),
@@ -71,6 +75,10 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "nic_share": ("bytes at the clients' NICs for each byte moved", "count"),
     "tcp_retransmitted_segments_per_second": ("TCP segments sent again", "events"),
     "retransmitted_segments": ("TCP segments sent again, a repeat", "count"),
+    "client_cpu_seconds": ("CPU seconds of the client, all repeats", "count"),
+    "client_instances": ("client instances", "count"),
+    "listed_objects": ("objects that listings named, all repeats", "count"),
+    "retried_requests": ("requests made again, all repeats", "count"),
 }
 """Resource key of a cell -> label and scale, in the order of the columns."""
 

@@ -6,16 +6,15 @@ import importlib.util
 import json
 import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from leadline.errors import UserError
 from leadline.run.crews.mpi import Launcher
 from leadline.run.hosts.local import LocalHost
 from leadline.run.seams import Completed, Invocation
+from leadline.run.temporary import temporary_folder
 from leadline.store.all_reduce import all_reduce_record
 from leadline.store.histogram import Histogram
 from leadline.store.records import Latency, StepRecord
@@ -38,8 +37,7 @@ def all_reduce(
         )
     step = {"sizes_bytes": list(sizes_bytes), "runtime_seconds": runtime_seconds, "repeats": repeats}
     seconds = LAUNCH_SECONDS + GOODWILL * runtime_seconds * len(sizes_bytes) * repeats
-    with tempfile.TemporaryDirectory(prefix="leadline-all-reduce-") as name:
-        folder = Path(name).resolve()
+    with temporary_folder("all-reduce") as folder:
         (folder / "step.json").write_text(json.dumps(step), encoding="utf-8")
         argv = (*launcher.argv(ranks), sys.executable, "-m", RANK, str(folder / "step.json"))
         completed = LocalHost().run(

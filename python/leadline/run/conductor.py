@@ -29,7 +29,7 @@ from leadline.run.observe.counters import CounterSampler
 from leadline.run.observe.group_clock import GroupClock
 from leadline.run.phases import with_requests_named
 from leadline.run.places import files_present, note_written, places_for
-from leadline.run.seams import Completed, Engine, Invocation, Now, Outcome, Place
+from leadline.run.seams import Completed, Elsewhere, Engine, Invocation, Now, Outcome, Place
 from leadline.store.records import Status, StepKind, StepRecord
 from leadline.store.run_folder import RunFolder
 from leadline.store.series import SeriesTable
@@ -221,12 +221,17 @@ class Conductor:
                 for name, place in zip(clients, places, strict=True)
             }
             started = time.time_ns()
-            with CounterSampler(
-                ground.devices,
-                ground.interfaces,
-                namespaces=ground.namespaces,
-                groups=GroupClock(ground.groups),
-            ) as sampler:
+            elsewhere = [each for each in ground.elsewhere if each.concerns(clients)]
+            with (
+                _all_of(elsewhere),
+                CounterSampler(
+                    ground.devices,
+                    ground.interfaces,
+                    namespaces=ground.namespaces,
+                    groups=GroupClock(ground.groups),
+                    queues=ground.queues,
+                ) as sampler,
+            ):
                 completed = ground.crew.run(
                     invocations, sampler.watch_engine, lambda line: self._tell(step, engine, line)
                 )
@@ -239,11 +244,12 @@ class Conductor:
             first = invocations[clients[0]]
             machines = {client.name: client.machine for client in ground.clients}
             record, raw = _put_together(step, first, completed, outcomes, machines, started)
+            counted: tuple[CounterSampler | Elsewhere, ...] = (sampler, *elsewhere)
             record = replace(
                 record,
-                counters=SeriesTable.group(sampler.series()),
-                totals=sampler.totals(),
-                warnings=(*record.warnings, *sampler.notes()),
+                counters=SeriesTable.group(series for each in counted for series in each.series()),
+                totals={name: gained for each in counted for name, gained in each.totals().items()},
+                warnings=(*record.warnings, *(note for each in counted for note in each.notes())),
                 facts={**_standing_facts(step, ground), **facts, **record.facts, **ground.crew.facts()},
             )
             return record, raw
@@ -259,6 +265,15 @@ class Conductor:
         now = engine.now(line)
         if now is not None:
             self.watcher.now(step, now)
+
+
+@contextmanager
+def _all_of(elsewhere: Sequence[Elsewhere]) -> Iterator[None]:
+    """Looks at all other machines for the length of the block."""
+    with ExitStack() as looking:
+        for each in elsewhere:
+            looking.enter_context(each)
+        yield
 
 
 def _shares(step: Step, clients: int) -> list[Step]:

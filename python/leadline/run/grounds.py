@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from leadline.plan.sites import Site
 from leadline.plan.steps import Layout
 from leadline.run.observe.network_namespaces import NamespaceReader
-from leadline.run.seams import Access, Client, Crew, Target
+from leadline.run.seams import Access, Bucket, Client, Crew, Elsewhere, Target
+from leadline.spec.object_store import ObjectStore
 
 
 def _no_caches() -> Mapping[str, Any]:
@@ -40,10 +41,18 @@ class Ground:
     interfaces: Sequence[str] = ()
     namespaces: NamespaceReader | None = None
     """Counters of hosts in network namespaces of their own."""
+    queues: Mapping[str, str] = field(default_factory=dict)
+    """By client, the file that tells how many requests wait at its FUSE mount."""
+    elsewhere: Sequence[Elsewhere] = ()
+    """Counters of hosts that are machines of their own."""
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Control groups of servers and of what mounts for clients, whose processor time is counted."""
     addresses: Mapping[str, str] = field(default_factory=dict)
     """At which clients reach each other, by name."""
+    stores: Mapping[str, ObjectStore] = field(default_factory=dict)
+    """Where each client reaches the object store, by the client's name; empty where there is none."""
+    buckets: Mapping[str, Bucket] = field(default_factory=dict)
+    """While steps work on objects: each client's folder there."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What it is made of, for the environment record."""
     step_facts: Mapping[str, Any] = field(default_factory=dict)

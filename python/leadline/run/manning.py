@@ -6,7 +6,7 @@ Without it the load comes from this machine, or from a lab target's own clients.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +24,9 @@ from leadline.run.hosts.local import LocalHost
 from leadline.run.hosts.ssh import SshHost
 from leadline.run.needs import FOR_DATA, Needs, check_cache_drops
 from leadline.run.observe.caches import DROP_CACHES
-from leadline.run.seams import Client, Crew, Target
+from leadline.run.observe.host_looks import HostLooks
+from leadline.run.observe.recording import Below, below_directory, record_command
+from leadline.run.seams import Client, Crew, Elsewhere, Target
 from leadline.run.targets.mounted_on_hosts import MountedOnHosts, Onlooker
 from leadline.spec.campaign import Hosts
 
@@ -38,6 +40,10 @@ class Manned:
     target: Target
     facts: Mapping[str, Any] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Sequence[Elsewhere] = ()
+    """Counters of hosts that are machines of their own."""
+    fuse_queues: Mapping[str, Any] = field(default_factory=dict)
+    """What is known of their FUSE mounts' queues, by client."""
 
 
 @contextmanager
@@ -86,10 +92,34 @@ def _by_ssh(hosts: Hosts, directory: Path, target: Target, filesystem: str, need
         if warnings := [line for each in checked for line in each.warnings]:
             facts["host_warnings"] = warnings
         crew = crew_of(clients, hosts, addresses)
-        yield Manned(clients, crew, MountedOnHosts(target, onlookers, filesystem), facts, addresses)
+        below = {host.name: _below(host, directory) for host in reached}
+        for name, there in below.items():
+            facts["hosts"][name] = {**facts["hosts"][name], "block_devices": _known(there.devices)}
+        yield Manned(
+            clients,
+            crew,
+            MountedOnHosts(target, onlookers, filesystem),
+            facts,
+            addresses,
+            [HostLooks(host.name, host.inside, below[host.name]) for host in reached],
+            {name: there.queue.facts() for name, there in below.items() if there.queue},
+        )
     finally:
         for host in reached:
             host.close()
+
+
+def _below(host: SshHost, directory: Path) -> Below:
+    """What carries the directory there; nothing where that cannot be told: whether it is there at all is asked elsewhere."""
+    try:
+        return below_directory(host.ask(record_command(directory)))
+    except UserError:
+        return Below()
+
+
+def _known(devices: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Without facts that could not be told from afar."""
+    return [{name: value for name, value in each.items() if value is not None} for each in devices]
 
 
 def _may_write(host: SshHost) -> bool:
@@ -102,7 +132,8 @@ def _by_mpi(hosts: Hosts, directory: Path, target: Target, clients: int) -> Mann
     launcher = Launcher(command, hosts.names, tuple(arguments) or None)
     names = hosts.names or tuple(f"rank{number}" for number in range(max(clients, 1)))
     ranks = tuple(Client(name, LocalHost(), directory, machine=name) for name in names)
-    return Manned(ranks, MpiCrew(launcher), target)
+    crew = MpiCrew(launcher, directory=directory)
+    return Manned(ranks, crew, target, elsewhere=[crew])
 
 
 def crew_of(clients: Sequence[Client], hosts: Hosts, addresses: Mapping[str, str]) -> Crew:

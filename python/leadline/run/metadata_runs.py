@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -23,6 +22,7 @@ from leadline.run.gathering import is_consequence
 from leadline.run.hosts.local import LocalHost
 from leadline.run.hosts.ssh import SshHost
 from leadline.run.seams import Client, Completed
+from leadline.run.temporary import temporary_folder
 
 Document = Mapping[str, Any]
 StepOf = Callable[[int, int], Document]
@@ -33,8 +33,8 @@ RANK_OF_MPI = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 
 def on_this_machine(step_of: StepOf, timeout_seconds: float) -> list[Document]:
     """Ranks are processes of one engine."""
-    with tempfile.TemporaryDirectory(prefix="leadline-metadata-") as scratch:
-        invocation = invocation_of(step_of(0, 1), Path(scratch), timeout_seconds)
+    with temporary_folder("metadata") as scratch:
+        invocation = invocation_of(step_of(0, 1), scratch, timeout_seconds)
         completed = LocalHost().run(invocation, lambda process: None, lambda line: None)
     return _results({"": completed})
 
@@ -49,8 +49,8 @@ def on_hosts(
             stack.callback(host.close)
         invocations = {}
         for number, host in enumerate(hosts):
-            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leadline-metadata-")))
-            invocation = invocation_of(step_of(number, len(hosts)), scratch.resolve(), timeout_seconds)
+            scratch = stack.enter_context(temporary_folder("metadata"))
+            invocation = invocation_of(step_of(number, len(hosts)), scratch, timeout_seconds)
             invocations[host.name] = replace(invocation, takes_answers=len(hosts) > 1)
         crew = Together([Client(host.name, host, directory) for host in hosts])
         return _results(crew.run(invocations, lambda process: None, lambda line: None))
@@ -74,8 +74,8 @@ def as_rank_of_mpi(step_of: StepOf, timeout_seconds: float) -> tuple[int, list[D
     mpi = importlib.import_module("mpi4py.MPI")
     world = mpi.COMM_WORLD
     rank, ranks = world.Get_rank(), world.Get_size()
-    with tempfile.TemporaryDirectory(prefix="leadline-metadata-") as scratch:
-        invocation = invocation_of(step_of(rank, ranks), Path(scratch), timeout_seconds)
+    with temporary_folder("metadata") as scratch:
+        invocation = invocation_of(step_of(rank, ranks), scratch, timeout_seconds)
         gate = MpiGate(world, mpi)
         answered = replace(invocation, takes_answers=ranks > 1)
         completed = LocalHost().run(answered, lambda process: None, lambda line: None, gate)

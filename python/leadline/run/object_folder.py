@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from leadline.errors import UserError
+from leadline.run.hosts.supervised import SupervisedHost
 from leadline.run.lab.processes import alive, identity_of
 from leadline.run.object_requests import ask
 from leadline.spec.object_store import ObjectStore
@@ -29,43 +30,49 @@ Tell = Callable[[str], None]
 
 
 @contextmanager
-def own_folder(store: ObjectStore, keep: bool, tell: Tell) -> Iterator[str]:
-    """Removes what dead runs left, makes a folder and removes it in the end; raises UserError where the store cannot be used."""
-    remove_leavings(store, tell)
+def own_folder(
+    store: ObjectStore, keep: bool, tell: Tell, host: SupervisedHost | None = None
+) -> Iterator[str]:
+    """Removes what dead runs left, makes a folder and removes it in the end; raises UserError where the store cannot be used.
+
+    `host` is who reaches the store, where that is not this machine.
+    """
+    remove_leavings(store, tell, host)
     folder = f"{PREFIX}{secrets.token_hex(4)}/"
-    claim(store, folder, keep)
+    claim(store, folder, keep, host)
     try:
         yield folder
     finally:
         if keep:
             tell(f"{folder} stays in {store.shown}; remove it by hand")
         else:
-            remove(store, folder, tell)
+            remove(store, folder, tell, host)
 
 
-def claim(store: ObjectStore, folder: str, keep: bool = False) -> None:
+def claim(store: ObjectStore, folder: str, keep: bool = False, host: SupervisedHost | None = None) -> None:
     """Makes the folder by its marker; raises UserError where something lies in it."""
     step = {"workload": "object_folder", "action": "claim", "folder": folder, "marker": marker(keep)}
-    ask(store, step, SURVEY_SECONDS)
+    ask(store, step, SURVEY_SECONDS, host)
 
 
-def remove_leavings(store: ObjectStore, tell: Tell) -> None:
+def remove_leavings(store: ObjectStore, tell: Tell, host: SupervisedHost | None = None) -> None:
     """Of runs that were killed here."""
-    found = ask(store, {"workload": "object_folder", "action": "survey"}, SURVEY_SECONDS).result["folders"]
+    step = {"workload": "object_folder", "action": "survey"}
+    found = ask(store, step, SURVEY_SECONDS, host).result["folders"]
     for each in found:
         fate = fate_of(each["marker"])
         if fate == "dead":
             tell(f"{each['folder']} was left by a run that was killed; it is removed")
-            remove(store, each["folder"], tell)
+            remove(store, each["folder"], tell, host)
         elif fate == "unknown":
             tell(f"{each['folder']} was left by nobody that this machine knows; it stays")
 
 
-def remove(store: ObjectStore, folder: str, tell: Tell) -> None:
+def remove(store: ObjectStore, folder: str, tell: Tell, host: SupervisedHost | None = None) -> None:
     """What leadline made in the folder; tells what somebody else put there."""
     step = {"workload": "object_folder", "action": "remove", "folder": folder}
     try:
-        left = ask(store, step, REMOVAL_SECONDS).result
+        left = ask(store, step, REMOVAL_SECONDS, host).result
     except UserError as error:
         tell(f"{folder} could not be removed: {error}; the next run on this machine tries again")
         return

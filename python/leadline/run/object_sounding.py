@@ -16,6 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from leadline.errors import UserError
+from leadline.plan.objects import (
+    BIG_CHECK_BYTES,
+    LONGEST_CHECKS_SECONDS,
+    MARGIN_SECONDS,
+    dataset_bytes,
+    longest_seconds,
+)
 from leadline.run.engines import object_store as engine
 from leadline.run.object_requests import Answered, ask
 from leadline.run.observe.control_groups import read_group_limits
@@ -30,10 +37,6 @@ EXPERIMENT = "objbench"
 LEAST_GAIN = 1.05
 MOST_PER_CORE = 4
 PARTS = 4
-BIG_CHECK_BYTES = 256 << 20
-SLOWEST_BYTES_PER_SECOND = 1 << 20
-SLOWEST_REQUESTS_PER_SECOND = 2
-MARGIN_SECONDS = 120.0
 
 Tell = Callable[[str], None]
 
@@ -61,7 +64,7 @@ def check_space(store: ObjectStore, wishes: Wishes) -> None:
     """Where objects are files of this machine; raises UserError when they do not fit."""
     if store.scheme != "fs" or not Path(store.options["root"]).is_dir():
         return
-    needed = max(engine.dataset_bytes(shapes(wishes, in_parts=False)), BIG_CHECK_BYTES)
+    needed = max(*map(dataset_bytes, shapes(wishes, in_parts=False)), BIG_CHECK_BYTES)
     free = shutil.disk_usage(store.options["root"]).free
     if free < needed * 1.1:
         raise UserError(
@@ -72,7 +75,9 @@ def check_space(store: ObjectStore, wishes: Wishes) -> None:
 def checks(store: ObjectStore, folder: str) -> Sequence[Mapping[str, Any]]:
     """The functional checks: name, result and reason."""
     step = {"workload": "object_checks", "folder": folder, "big_object_bytes": BIG_CHECK_BYTES}
-    found: Sequence[Mapping[str, Any]] = ask(store, step, 16 * 60.0 + MARGIN_SECONDS).result["checks"]
+    found: Sequence[Mapping[str, Any]] = ask(store, step, LONGEST_CHECKS_SECONDS + MARGIN_SECONDS).result[
+        "checks"
+    ]
     return found
 
 
@@ -118,7 +123,7 @@ class Sounder:
     def _first_round(self, shape: Mapping[str, Scalar]) -> Iterator[Cell]:
         before: StepRecord | None = None
         for concurrency in self._levels():
-            cell = engine.cell_of(shape, concurrency, self._wishes.clients or self._cores)
+            cell: Cell = {**shape, "concurrency": concurrency}
             record = self._perform(cell, 0)
             yield cell
             if self._is_enough(concurrency, before, record):
@@ -143,10 +148,13 @@ class Sounder:
 
     def _perform(self, cell: Cell, repeat: int) -> StepRecord:
         self._tell(
-            f"round {repeat + 1}: objects of {int(cell['object_size']):,} bytes, {concurrency_of(cell)} in flight"
+            f"round {repeat + 1}: objects of {int(cell['object_size']):,} bytes, {cell['concurrency']} in flight"
         )
         ordinal = len(self.records)
-        fields = engine.step_of(cell, self._folder, self._wishes.seed + ordinal, self._wishes.retries)
+        most = self._wishes.clients or self._cores
+        fields = engine.step_of(
+            {**cell, "retries": self._wishes.retries}, self._folder, most, self._wishes.seed + ordinal
+        )
         started, begin = time.time_ns(), time.monotonic_ns()
         answered = ask(self._store, fields, longest_seconds(cell))
         wall_ns = time.monotonic_ns() - begin
@@ -184,15 +192,3 @@ def environment() -> dict[str, Any]:
     machine = Machine()
     limits = read_group_limits(machine)
     return {"processor": describe_processor(machine, limits), "memory": describe_memory(machine, limits)}
-
-
-def concurrency_of(cell: Cell) -> int:
-    """Requests in flight, over all client instances."""
-    return int(cell["numjobs"]) * int(cell["iodepth"])
-
-
-def longest_seconds(cell: Cell) -> float:
-    """After which a step is given up: a store at the pace of a slow modem line is not measured."""
-    moved = 2 * int(cell["object_size"]) * int(cell["objects"]) / SLOWEST_BYTES_PER_SECOND
-    requests = 5 * int(cell["objects"]) / SLOWEST_REQUESTS_PER_SECOND
-    return MARGIN_SECONDS + moved + requests + 4 * float(cell.get("window", 0))

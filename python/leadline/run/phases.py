@@ -15,6 +15,9 @@ from typing import Any
 from leadline.run.observe.requests import requests_in
 from leadline.run.seams import Outcome
 
+OF_OBJECTS = ("listed_objects", "retried")
+"""Counts that only phases of requests to an object store have (engines/object_store.py)."""
+
 Phase = Mapping[str, Any]
 
 
@@ -38,11 +41,11 @@ def _merged(same: Sequence[Phase]) -> dict[str, Any]:
     """Requests are known only where every client's are. The first to be done is the first of all; how many operations the other
     clients had done by then is not known here.
     """
-    working = [phase for phase in same if phase["planned"]]
+    working = [phase for phase in same if phase["planned"] != 0]
     done = [phase["first_done_ns"] for phase in working if phase["first_done_ns"] is not None]
     merged = {
         "operation": same[0]["operation"],
-        "planned": sum(phase["planned"] for phase in same),
+        "planned": _planned(same),
         "start_ns": same[0]["start_ns"],
         "first_done_ns": min(done, default=None),
         "first_done_operations": working[0]["first_done_operations"] if len(working) == 1 else None,
@@ -50,9 +53,18 @@ def _merged(same: Sequence[Phase]) -> dict[str, Any]:
         "user_ns": sum(phase["user_ns"] for phase in same),
         "system_ns": sum(phase["system_ns"] for phase in same),
     }
+    for name in OF_OBJECTS:
+        if all(name in phase for phase in same):
+            merged[name] = sum(phase[name] for phase in same)
     if all("requests" in phase for phase in same):
         requests: Counter[str] = Counter()
         for phase in same:
             requests.update(phase["requests"])
         merged["requests"] = dict(sorted(requests.items()))
     return merged
+
+
+def _planned(same: Sequence[Phase]) -> int | None:
+    """None where they were bound by time."""
+    counts = [phase["planned"] for phase in same]
+    return None if None in counts else sum(counts)

@@ -12,7 +12,7 @@ from typing import Any
 
 from leadline.errors import UserError
 from leadline.plan.consistency import mounts_needed
-from leadline.plan.steps import Layout, Step
+from leadline.plan.steps import OF_OBJECTS, Layout, Step
 from leadline.run.grounds import Ground
 from leadline.run.layouts import (
     CONSISTENCY,
@@ -56,6 +56,8 @@ def places_for(step: Step, ground: Ground) -> list[Place]:
         return _judged_places(clients, ground)
     if step.files == "pair":
         return _pair_places(clients, ground)
+    if step.files in OF_OBJECTS:
+        return _object_places(clients, ground)
     if step.files in ("none", "own") or layout is None or layout.ioengine:
         return [_scratch_place(client, ground) for client in clients]
     _check_mounted(ground)
@@ -66,6 +68,10 @@ def places_for(step: Step, ground: Ground) -> list[Place]:
 
 
 def _check_mounted(ground: Ground) -> None:
+    if not ground.mounted and not ground.accesses:
+        raise UserError(
+            f"{ground.name} is an object store with no files in it to measure; take another target"
+        )
     if not ground.mounted:
         served = ", ".join(f'"{name}"' for name in ground.accesses)
         raise UserError(
@@ -111,6 +117,18 @@ def _pair_places(clients: Sequence[Client], ground: Ground) -> list[Place]:
     addresses = tuple(address for each in clients if (address := ground.addresses.get(each.name)))
     return [
         Place(client.directory, client.name, number=number, addresses=addresses)
+        for number, client in enumerate(clients)
+    ]
+
+
+def _object_places(clients: Sequence[Client], ground: Ground) -> list[Place]:
+    """Each in a folder of its own in the store."""
+    if any(client.name not in ground.buckets for client in clients):
+        raise UserError(
+            f"{ground.name} has no object store; take a target with `url`, a directory, or the lab's s3 or juicefs"
+        )
+    return [
+        Place(client.directory, client.name, number=number, bucket=ground.buckets[client.name])
         for number, client in enumerate(clients)
     ]
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Protocol
 
 from leadline.plan.steps import Step
+from leadline.spec.object_store import ObjectStore
 from leadline.store.records import JobUse, Measurement
 from leadline.store.series import Series
 
@@ -63,6 +65,15 @@ class Access:
 
 
 @dataclass(frozen=True)
+class Bucket:
+    """Where a client's objects lie."""
+
+    store: ObjectStore
+    folder: str
+    """leadline's own in it."""
+
+
+@dataclass(frozen=True)
 class Place:
     """Where a client performs a step."""
 
@@ -82,6 +93,8 @@ class Place:
     """Of all clients that take part, by number, where they are on a network and talk to each other."""
     clients: tuple[Client, ...] = ()
     """Of a step that one command performs through the mounts of several clients: all of them, this one first."""
+    bucket: Bucket | None = None
+    """Of a step on objects."""
 
 
 @dataclass(frozen=True)
@@ -232,6 +245,32 @@ class Crew(Protocol):
 
     def facts(self) -> Mapping[str, Any]:
         """What is known of the last run beside its results, e.g. how far apart the clients started."""
+        ...
+
+
+class Elsewhere(Protocol):
+    """What another machine counts beside a step: entered before the load begins, left when it has ended, asked afterwards."""
+
+    def concerns(self, clients: Sequence[str]) -> bool:
+        """Whether it is the machine of one of these clients."""
+        ...
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+
+    def series(self) -> Sequence[Series]:
+        """Rates and levels over time, by names that begin with `host.<name>.`."""
+        ...
+
+    def totals(self) -> Mapping[str, float]:
+        """What each counter gained."""
+        ...
+
+    def notes(self) -> Sequence[str]:
+        """What went wrong with the counters themselves, in sentences."""
         ...
 
 

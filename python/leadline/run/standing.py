@@ -7,7 +7,7 @@ that was killed finds its own leavings by its folder's name, takes them down and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from leadline.run.hosts.supervised import SupervisedHost
 from leadline.run.lab.laboratory import Wishes
 from leadline.run.lab.lifecycle import clear_leavings, standing
 from leadline.run.lab.network import SUBNET
+from leadline.run.lab.object_stores import stores_of_lab, without_keys
 from leadline.run.lab.parts import counted_namespaces, devices_of, processor_groups
 from leadline.run.lab.registry import lab_target
 from leadline.run.lab.state import Ready, Seat, lab_state
@@ -32,8 +33,11 @@ from leadline.run.lab.target_caches import clear_target_caches
 from leadline.run.lab.tools import in_groups
 from leadline.run.manning import crew_of, manned
 from leadline.run.needs import FOR_DATA, Needs
+from leadline.run.object_folder import remove_leavings
+from leadline.run.object_grounds import store_ground, stores_of_files, with_buckets
 from leadline.run.observe.block_devices import disk_names_under
 from leadline.run.observe.filesystem import describe_filesystem
+from leadline.run.observe.fuse_queues import FuseQueue, find_fuse_queue
 from leadline.run.observe.machine import Machine
 from leadline.run.observe.mounts import find_mount
 from leadline.run.observe.network_interfaces import interface_names
@@ -42,10 +46,13 @@ from leadline.run.seams import Client, Target
 from leadline.run.targets.mounted import Mounted, check_filesystem
 from leadline.run.targets.work_directory import WorkDirectory, check_directory, is_marked
 from leadline.spec.campaign import Hosts
+from leadline.spec.object_target import store_of_target
 
 NO_HOSTS = Hosts.model_validate({})
 KINDS = ("type", "is_fuse", "is_network", "is_memory")
 """What of a filesystem decides how its figures are judged."""
+FUSE_QUEUES = "fuse_queues"
+"""By client: the limits of its FUSE mount's queue, or why it cannot be read."""
 TOLD_TO_STEPS = ("data_over_network",)
 """What a target says of itself that decides it too."""
 
@@ -74,19 +81,26 @@ class Standing:
     @contextmanager
     def standing(self, site: Site) -> Iterator[Ground]:
         """Up, prepared, recorded; cleaned up and down at the end of the block."""
-        place = self._in_the_lab(site) if site.target else self._directory(site)
-        with place as ground:
+        with self._place(site) as ground:
             ground.target.prepare()
             try:
-                self.on_ground(ground)
-                yield ground
+                with with_buckets(ground, self.tell) as ready:
+                    self.on_ground(ready)
+                    yield ready
             finally:
                 ground.target.clean_up()
+
+    def _place(self, site: Site) -> AbstractContextManager[Ground]:
+        if site.target:
+            return self._in_the_lab(site)
+        return store_ground(site, Path.cwd()) if site.url else self._directory(site)
 
     def clear(self, site: Site) -> None:
         """What was marked there by a leadline that is no more, or the lab that this run left; a refusal is told and ends nothing."""
         try:
-            if site.target:
+            if site.url:
+                remove_leavings(store_of_target(site.url, site.options), self.tell)
+            elif site.target:
                 clear_leavings(site.target, self.owner, self.tell)
             elif is_marked(path := Path(site.directory) if site.directory else self.directory):
                 left = self._safeguards(path, site, site.filesystem)
@@ -104,7 +118,16 @@ class Standing:
             self.hosts, directory, safeguards, site.filesystem, site.clients, self.needs, mounts
         ) as there:
             ground = self._ground(site, directory, there.clients, there.target)
-            yield replace(ground, crew=there.crew, facts=there.facts, addresses=there.addresses)
+            queues = there.fuse_queues or ground.step_facts.get(FUSE_QUEUES)
+            yield replace(
+                ground,
+                crew=there.crew,
+                facts=there.facts,
+                addresses=there.addresses,
+                stores=stores_of_files(there.clients),
+                elsewhere=there.elsewhere,
+                step_facts={**ground.step_facts, **({FUSE_QUEUES: queues} if queues else {})},
+            )
 
     @contextmanager
     def _in_the_lab(self, site: Site) -> Iterator[Ground]:
@@ -118,7 +141,7 @@ class Standing:
         )
         with (
             standing(name, lab_target(name), wishes, self.tell, self.owner) as ready,
-            self._lab_ground(site, ready, _directory_of(name, ready)) as ground,
+            self._lab_ground(site, ready, _directory_of(site, ready)) as ground,
         ):
             yield ground
 
@@ -145,7 +168,8 @@ class Standing:
                 devices=list(dict.fromkeys([*ground.devices, *disks])),
                 namespaces=reader if ready.hosts else None,
                 groups=processor_groups(lab_state(site.target), ready) if ready.hosts else {},
-                facts={"name": site.target, **ready.facts},
+                stores=stores_of_lab(site.target, ready, [client.name for client in clients]),
+                facts={"name": site.target, **without_keys(ready.facts)},
                 step_facts={
                     **ground.step_facts,
                     **({} if mounted else {"filesystem": unmounted}),
@@ -161,6 +185,9 @@ class Standing:
             facts["filesystem"] = {name: kind.get(name) for name in KINDS}
         if given := site.conditions.given():
             facts["site_conditions"] = given
+        queues = _queues(self.machine, clients)
+        if queues:
+            facts[FUSE_QUEUES] = {name: queue.facts() for name, queue in queues.items()}
         return Ground(
             site=site,
             name=site.label or str(directory),
@@ -170,6 +197,7 @@ class Standing:
             target=target,
             devices=disk_names_under(self.machine, directory),
             interfaces=interface_names(self.machine),
+            queues={name: queue.waiting for name, queue in queues.items() if queue.waiting},
             step_facts=facts,
         )
 
@@ -178,11 +206,12 @@ class Standing:
         return Mounted(inner, filesystem, filesystem_of) if filesystem else inner
 
 
-def _directory_of(name: str, ready: Ready) -> Path:
+def _directory_of(site: Site, ready: Ready) -> Path:
     """What steps stand on. For targets reached past a mount a folder that goes down with the lab, whoever takes it down."""
+    name = site.target
     if "://" not in ready.directory:
         return check_directory(Path(ready.directory))
-    if not ready.accesses:
+    if not ready.accesses and not site.objects:
         raise UserError(
             f"{name} is an object store at {ready.directory} with no files in it to measure; take another target"
         )
@@ -199,6 +228,13 @@ def _client(number: int, seat: Seat, directory: Path) -> Client:
         host = NamespaceHost(name, seat.namespace, seat.groups)
         return Client(name, host, where, seat.namespace, groups=seat.groups)
     return Client(name, SupervisedHost(name, partial(in_groups, seat.groups)), where, groups=seat.groups)
+
+
+def _queues(machine: Machine, clients: Sequence[Client]) -> dict[str, FuseQueue]:
+    """Of the clients whose FUSE mounts are this machine's."""
+    here = {each.name: each.directory for each in clients if each.machine == "local"}
+    found = {name: find_fuse_queue(machine, directory) for name, directory in here.items()}
+    return {name: queue for name, queue in found.items() if queue is not None}
 
 
 def _addresses(ready: Ready) -> dict[str, str]:

@@ -10,15 +10,12 @@ from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BeforeValidator,
     Discriminator,
     Field,
-    GetJsonSchemaHandler,
     Tag,
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import CoreSchema
 
 from leadline.errors import did_you_mean
 from leadline.spec.campaign_cluster import Clusters
@@ -26,7 +23,9 @@ from leadline.spec.consistency import ConsistencyExperiment
 from leadline.spec.metadata import MetadataExperiment
 from leadline.spec.network import NetworkExperiment
 from leadline.spec.nominal import Nominal
+from leadline.spec.objects import ObjectExperiment
 from leadline.spec.posix import PosixExperiment
+from leadline.spec.target import Conditions, Target, Targets
 from leadline.spec.units import parse_fraction
 from leadline.spec.values import (
     Axis,
@@ -35,15 +34,15 @@ from leadline.spec.values import (
     Duration,
     FioValue,
     Flag,
-    Free,
     Percent,
     Rate,
-    Share,
     Size,
     Strict,
     checked,
 )
 
+LAB_STORES = ("s3", "juicefs")
+"""Targets of the lab that hold objects."""
 Rw = Literal["read", "write", "randread", "randwrite", "randrw", "rw"]
 Cache = Literal["as is", "cold", "hot"]
 
@@ -122,122 +121,26 @@ OWN_MODELS: dict[str, type[Strict]] = {
     "posix": PosixExperiment,
     "consistency": ConsistencyExperiment,
     "network": NetworkExperiment,
+    "object": ObjectExperiment,
 }
 """Of engines whose experiments are not of data."""
-AnyExperiment = Experiment | MetadataExperiment | PosixExperiment | ConsistencyExperiment | NetworkExperiment
+AnyExperiment = (
+    Experiment
+    | MetadataExperiment
+    | PosixExperiment
+    | ConsistencyExperiment
+    | NetworkExperiment
+    | ObjectExperiment
+)
 Experiments = Annotated[
     Annotated[Experiment, Tag("data")]
     | Annotated[MetadataExperiment, Tag("metadata")]
     | Annotated[PosixExperiment, Tag("posix")]
     | Annotated[ConsistencyExperiment, Tag("consistency")]
-    | Annotated[NetworkExperiment, Tag("network")],
+    | Annotated[NetworkExperiment, Tag("network")]
+    | Annotated[ObjectExperiment, Tag("object")],
     Discriminator(_kind),
 ]
-
-
-class Conditions(Strict):
-    """What a lab target is held to while it is measured. Each may be an axis; "none" in a list leaves that value free."""
-
-    link: Axis[Free[Bandwidth]] | None = Field(None, description="bandwidth of every host's cable, each way")
-    packet_loss: Axis[Free[Share]] | None = Field(
-        None, description="percent of packets lost on every host's cable, each way"
-    )
-    disk_read_bandwidth: Axis[Free[Bandwidth]] | None = Field(None, description="of every storage disk")
-    disk_write_bandwidth: Axis[Free[Bandwidth]] | None = Field(None, description="of every storage disk")
-    disk_read_iops: Axis[Free[Rate]] | None = Field(None, description="of every storage disk")
-    disk_write_iops: Axis[Free[Rate]] | None = Field(None, description="of every storage disk")
-    client_cores: Axis[Free[Rate]] | None = Field(
-        None, description="processor cores of a client, its mount included"
-    )
-    client_memory: Axis[Free[Size]] | None = Field(
-        None, description="memory of a client, its page cache included"
-    )
-    server_cores: Axis[Free[Rate]] | None = Field(None, description="processor cores of all servers together")
-
-
-class Target(Strict):
-    """Where the files lie: a directory, or a target of the lab; `options` and `storage_nodes` may be axes."""
-
-    directory: str | None = Field(None, description="a directory to measure: empty, or leadline's own")
-    mounts: tuple[str, ...] = Field(
-        (),
-        description="the same directory on further mounts of this machine, one a client; the first client works in `directory`",
-    )
-    name: str | None = Field(
-        None, description="a target of the lab, brought up before and taken down after (leadline lab list)"
-    )
-    label: str | None = Field(
-        None,
-        min_length=1,
-        description="as results name it where a run has several; else `name` or `directory`",
-    )
-    filesystem: str | None = Field(
-        None,
-        min_length=1,
-        description='what must be mounted there, as in the mount table ("nfs4", "fuse.juicefs", "lustre"); checked before each step',
-    )
-    options: dict[str, FioValue | list[FioValue]] = Field(
-        default_factory=dict,
-        description="mount and format options of a lab target, in its own words; a list is an axis, with a remount between its values",
-    )
-    storage_nodes: Axis[Count] | None = Field(
-        None, description="servers of a lab target that lets one choose"
-    )
-    ioengine: Axis[str] | None = Field(
-        None, description="in place of the experiments' ioengine, on this target alone"
-    )
-    direct: Axis[Flag] | None = Field(
-        None, description="in place of the experiments' direct, on this target alone"
-    )
-    conditions: Conditions | None = Field(
-        None, description="what this target alone is held to, in place of [conditions]"
-    )
-
-    @model_validator(mode="after")
-    def _one_place(self) -> Target:
-        if self.name is None and (self.options or self.storage_nodes):
-            key = "options" if self.options else "storage_nodes"
-            raise ValueError(
-                f"has `{key}`, which only a target of the lab takes; mount the directory as you want it"
-            )
-        if self.name is None and self.conditions is not None:
-            raise ValueError("has `conditions`, which only a target of the lab can be held to; take them out")
-        if self.mounts and self.directory is None:
-            raise ValueError("has `mounts` without `directory`; name the first mount's directory there")
-        if self.name is not None and self.directory is not None:
-            raise ValueError("has both `name` and `directory`; measure a target of the lab or a directory")
-        if self.name is not None and self.filesystem is not None:
-            raise ValueError(
-                "has `filesystem` beside `name`; a target of the lab knows its own, so take it out"
-            )
-        return self
-
-    @property
-    def title(self) -> str:
-        """As results name it."""
-        return self.label or self.name or self.directory or "the directory"
-
-
-def _as_targets(value: Any) -> Any:
-    """`target = "xfs"`, a table, or a list of either."""
-    several = value if isinstance(value, list | tuple) else [value]
-    if not all(isinstance(each, str | dict | Target) for each in several):
-        raise ValueError("must be the name of a lab target, a table, or a list of these")
-    return tuple({"name": each} if isinstance(each, str) else each for each in several)
-
-
-class _TargetForms:
-    """Tells the JSON schema what `_as_targets` does."""
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        several = handler(schema)
-        either = {"anyOf": [several["items"], {"type": "string"}]}
-        return {"anyOf": [*either["anyOf"], {**several, "items": either}]}
-
-
-Targets = Annotated[tuple[Target, ...], Field(min_length=1), BeforeValidator(_as_targets), _TargetForms()]
 
 
 class Hosts(Strict):
@@ -309,14 +212,55 @@ class Campaign(Strict):
 
     @model_validator(mode="after")
     def _places(self) -> Campaign:
-        if len(self.target) > 1 and any(not each.name and not each.directory for each in self.target):
-            raise ValueError("one of several targets has neither `name` nor `directory`; say where it lies")
+        if len(self.target) > 1 and any(
+            not each.name and not each.directory and not each.url for each in self.target
+        ):
+            raise ValueError(
+                "one of several targets has neither `name` nor `directory` nor `url`; say where it lies"
+            )
         titles = [each.title for each in self.target]
         for experiment in self.experiment:
             for wanted in experiment.targets or ():
                 if wanted not in titles:
                     raise ValueError(
                         f'experiment "{experiment.name}" names the target "{wanted}", which is not there{did_you_mean(wanted, titles)}'
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _only_the_lab_is_held(self) -> Campaign:
+        """Nothing holds a directory: what is stated of it would be recorded, and believed by the verdicts."""
+        free = next((target for target in self.target if target.name is None), None)
+        held = ", ".join(sorted(self.conditions.model_fields_set))
+        if free is None or not held:
+            return self
+        what = "an object store" if free.url is not None else "a directory"
+        also = any(target.name is not None for target in self.target)
+        remedy = (
+            "give the others `conditions` of their own"
+            if also
+            else "take them out, or name a target of the lab"
+        )
+        raise ValueError(
+            f'[conditions] ({held}) hold lab targets only, and the target "{free.title}" is {what}; {remedy}'
+        )
+
+    @model_validator(mode="after")
+    def _objects_in_stores(self) -> Campaign:
+        for experiment in self.experiment:
+            of_objects = experiment.engine == "object"
+            for target in self.target:
+                if experiment.targets is not None and target.title not in experiment.targets:
+                    continue
+                if of_objects and target.name is not None and target.name not in LAB_STORES:
+                    raise ValueError(
+                        f'experiment "{experiment.name}" is on objects, and the target "{target.title}" is a filesystem of the lab '
+                        "without an object store; name in `targets` one with `url`, a directory, or the lab's s3 or juicefs"
+                    )
+                if not of_objects and target.url is not None:
+                    raise ValueError(
+                        f'experiment "{experiment.name}" needs files, and the target "{target.title}" is an object store; '
+                        'name its targets in `targets`, or set engine = "object"'
                     )
         return self
 
@@ -348,6 +292,11 @@ class Campaign(Strict):
                 raise ValueError(
                     f'experiment "{experiment.name}" is on consistency, whose clients are mounts of this machine and not [hosts] kind = '
                     f'"{self.hosts.kind}"; take one of them out'
+                )
+            if experiment.engine == "object" and self.hosts.kind != "lab":
+                raise ValueError(
+                    f'experiment "{experiment.name}" is on objects, whose load comes from this machine or a lab\'s clients and not from '
+                    f'[hosts] kind = "{self.hosts.kind}"; run `leadline objbench` on such a host, or take one of them out'
                 )
             if experiment.engine == "posix" and self.hosts.kind != "lab":
                 raise ValueError(

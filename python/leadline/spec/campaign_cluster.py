@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from leadline.spec.cluster import Cluster, Disk, ErasureCode, Service
-from leadline.spec.values import Duration, OneOrSeveral, as_tuple
+from leadline.spec.values import Duration, Flag, OneOrSeveral, as_tuple
 
 
 class CampaignCluster(Cluster):
@@ -31,6 +31,10 @@ class CampaignCluster(Cluster):
         None,
         description="an experiment of this campaign that runs first on the target, not held back: what a request costs its client's and "
         "servers' processors is taken from it, and nothing else",
+    )
+    probes: Flag = Field(
+        default=True,
+        description="two cells of each test run first on each target, and the others are foretold a second time from them, before they run",
     )
     client_processor: Duration | None = Field(
         None,
@@ -54,7 +58,9 @@ class CampaignCluster(Cluster):
             disk[key] = tuple(Service.model_construct(**each) for each in disk[key])
         stored["disk"] = Disk.model_construct(**disk)
         stored["erasure_code"] = ErasureCode.model_construct(**code) if code else None
-        return cls.model_construct(**stored)
+        # Every default is stored too; one that nobody may have stated must not keep Little's law from being asked.
+        stated = set(stored) - ({"iodepth"} if stored["iodepth"] == "kept" else set())
+        return cls.model_construct(stated, **stored)
 
     @property
     def beforehand(self) -> tuple[str, ...]:

@@ -14,7 +14,9 @@ from leadline.spec.cluster_units import DiskBandwidth, LinkBandwidth
 from leadline.spec.values import Count, Duration, Flag, Rate, Size, Strict
 
 Writes = Literal["chain", "fan_out", "primary"]
+Reads = Literal["any_copy", "one_copy"]
 Depth = Literal["kept", "inert"]
+WritesToAFile = Literal["side_by_side", "one_at_a_time"]
 
 
 class Service(Strict):
@@ -71,6 +73,15 @@ class Cluster(Strict):
         "chain",
         description="how copies travel. chain: from node to node; primary: from the first node to the others; "
         "fan_out: from the client to each",
+    )
+    reads: Reads = Field(
+        "any_copy",
+        description="which copies of a file answer. any_copy: whichever; one_copy: always the same, chosen by chance for each file",
+    )
+    writes_to_a_file: WritesToAFile = Field(
+        "side_by_side",
+        description="of one client. one_at_a_time: a write waits for the one before, and so does each of its parts where it is "
+        "larger than a chunk (FUSE without parallel direct writes)",
     )
     erasure_code: ErasureCode | None = Field(None, description="in place of replicas")
     chunk_size: Size | None = Field(

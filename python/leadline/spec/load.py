@@ -15,14 +15,14 @@ from leadline.errors import UserError, did_you_mean
 from leadline.spec.campaign import (
     OWN_MODELS,
     Campaign,
-    Conditions,
     Experiment,
     Hosts,
     Limits,
-    Target,
 )
 from leadline.spec.load_cluster import cluster_sentence
+from leadline.spec.mistakes import first_mistake
 from leadline.spec.nominal import Nominal
+from leadline.spec.target import Conditions, Target
 
 _KEYS: Mapping[str, Iterable[str]] = {
     "data": Experiment.model_fields,
@@ -89,7 +89,7 @@ def build_campaign(document: Mapping[str, Any], where: str) -> Campaign:
     try:
         return Campaign.model_validate(raw)
     except ValidationError as error:
-        raise UserError(f"{where}: {_sentence(error.errors()[0], raw)}") from None
+        raise UserError(f"{where}: {_sentence(first_mistake(error), raw)}") from None
 
 
 def _is_table(value: Any) -> bool:
@@ -133,6 +133,8 @@ def _sentence(error: ErrorDetails, document: Mapping[str, Any]) -> str:
     message = error["msg"].removeprefix("Value error, ")
     if len(location) <= 1 and table == "" and loc[:1] == ("experiment",):
         return f"{place.removeprefix('in ')} {message}"
+    if not key:  # of the campaign as a whole
+        return message
     return f"`{key}` {place}: {message[:1].lower()}{message[1:]}"
 
 

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from leadline.errors import UserError, did_you_mean
 from leadline.spec.campaign_cluster import CampaignCluster
 from leadline.spec.cluster import Cluster, Disk, ErasureCode, Service
+from leadline.spec.mistakes import first_mistake
 
 _TABLES: Mapping[str, Mapping[str, Any]] = {
     "": Cluster.model_fields,
@@ -61,7 +62,7 @@ def build_cluster(table: Mapping[str, Any], where: str) -> Cluster:
     try:
         return Cluster.model_validate(dict(table))
     except ValidationError as error:
-        raise UserError(f"{where}: {_sentence(error.errors()[0], _TABLES)}") from None
+        raise UserError(f"{where}: {_sentence(first_mistake(error), _TABLES)}") from None
 
 
 def cluster_sentence(error: ErrorDetails) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from leadline.errors import UserError, did_you_mean
+from leadline.spec.mistakes import first_mistake
 from leadline.spec.nominal import Nominal, NominalDisk
 
 
@@ -31,7 +32,7 @@ def build_nominal(table: dict[str, Any], where: str) -> Nominal:
     try:
         return Nominal.model_validate(table)
     except ValidationError as error:
-        first = error.errors()[0]
+        first = first_mistake(error)
         place = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             known = NominalDisk.model_fields if first["loc"][0] == "disks" else Nominal.model_fields

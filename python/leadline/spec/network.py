@@ -23,10 +23,18 @@ TOOL_TESTS: dict[str, tuple[str, ...]] = {
 }
 """What each tool is asked to measure: what it measures well (docs/guide/network.md says why)."""
 
+TOOL_LARGEST_BYTES = {"iperf3": 1 << 20}
+"""The longest message that a tool takes, where one of ours may be longer; iperf3 3.12 says so when it is asked for more."""
+
 SMALLEST_BYTES, LARGEST_BYTES = 2, 8 << 20
 ALL_SIZES = tuple(SMALLEST_BYTES << power for power in range(0, 23, 2))
 """2 B to 8 MiB, each four times the one before."""
 LARGEST_MESSAGE_BYTES = 1 << 30
+
+
+def measures(tool: str, test: str, message_size_bytes: int) -> bool:
+    """Whether a tool is asked for that; what it does not measure is left out of an experiment."""
+    return test in TOOL_TESTS[tool] and message_size_bytes <= TOOL_LARGEST_BYTES.get(tool, message_size_bytes)
 
 
 class NetworkExperiment(Strict):
@@ -58,5 +66,10 @@ class NetworkExperiment(Strict):
             if not set(self.test) & set(TOOL_TESTS[tool]):
                 raise ValueError(
                     f"asks {tool} for nothing that it measures; it does {' and '.join(f'{test!r}' for test in TOOL_TESTS[tool])}"
+                )
+            if min(self.message_size) > TOOL_LARGEST_BYTES.get(tool, LARGEST_MESSAGE_BYTES):
+                longest = f"{TOOL_LARGEST_BYTES[tool] >> 20} MiB"
+                raise ValueError(
+                    f"asks {tool} for messages above {longest} only, which it does not take; give a smaller one"
                 )
         return self

@@ -38,6 +38,17 @@ SETTINGS: dict[str, Setting] = {
         Setting("disk_write_bandwidth", "bandwidth", True, None, "disk writes at most", True, site=True),
         Setting("disk_read_iops", "rate", True, None, "disk reads at most, 1/s", True, site=True),
         Setting("disk_write_iops", "rate", True, None, "disk writes at most, 1/s", True, site=True),
+        Setting("disk_latency", "duration", True, None, "disk latency", True, site=True),
+        Setting("disk_channels", "count", True, None, "channels a disk", True, site=True),
+        Setting(
+            "disk_channel_bandwidth",
+            "bandwidth",
+            True,
+            None,
+            "bandwidth of a disk's channel",
+            True,
+            site=True,
+        ),
         Setting("client_cores", "number", True, None, "cores a client", True, site=True),
         Setting("client_memory", "size", True, None, "memory a client", True, site=True),
         Setting("server_cores", "number", True, None, "cores of all servers", True, site=True),
@@ -80,6 +91,11 @@ SETTINGS: dict[str, Setting] = {
         Setting("object_size", "size", True, None, "object size", True),
         Setting("objects", "count", True, None, "objects", True),
         Setting("part_size", "size", True, None, "part size", True),
+        Setting("concurrency", "count", True, None, "requests in flight", True),
+        Setting("instances", "count", True, None, "client instances", True),
+        Setting("operations", "word", False, None, "requests"),
+        Setting("retries", "count", False, None, "retries"),
+        Setting("checks", "flag", False, None, "functional checks"),
         Setting("window", "duration", False, None, "time of each request"),
         Setting("suite", "word", False, None, "suite"),
         Setting("tool", "word", True, None, "tool"),
@@ -109,5 +125,5 @@ def is_of_site(name: str) -> bool:
 
 AXES = tuple(setting.name for setting in SETTINGS.values() if setting.axis)
 EXPERIMENT_AXES = tuple(setting.name for setting in SETTINGS.values() if setting.axis and not setting.site)
-LOAD_AXES = ("iodepth", "numjobs", "clients")
+LOAD_AXES = ("iodepth", "numjobs", "concurrency", "clients")
 """Axes that raise the concurrency: curves run along them."""

@@ -13,9 +13,13 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from leadline.errors import UserError, did_you_mean
-from leadline.spec.values import Axis, Count, Duration, Natural, Rate, Size, Strict
+from leadline.spec.campaign import Rw
+from leadline.spec.mistakes import first_mistake
+from leadline.spec.values import Axis, Count, Duration, Natural, Percent, Rate, Size, Strict
 
-Test = Literal["read", "write", "randread", "randwrite"]
+MIXED = ("rw", "randrw")
+"""Tests in which each request reads or writes by chance."""
+HALF = 50
 Factor = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 MEBIBYTE = 1 << 20
 
@@ -30,7 +34,10 @@ class ServiceTime(Strict):
 class Simulation(Strict):
     """Everything has a default, so that a cluster file without this table can be simulated."""
 
-    rw: Axis[Test] = ("randread",)
+    rw: Axis[Rw] = ("randread",)
+    read_percentage: Axis[Percent] | None = Field(
+        None, description="share of reads in rw and randrw; left out: half"
+    )
     block_size: Axis[Size] = (MEBIBYTE,)
     iodepth: Axis[Count] = (1,)
     numjobs: Axis[Count] = Field((1,), description="jobs of each client, each on a file of its own")
@@ -58,6 +65,12 @@ class Simulation(Strict):
     )
 
     @model_validator(mode="after")
+    def _shares_are_of_a_mix(self) -> Simulation:
+        if self.read_percentage is not None and not set(MIXED) & set(self.rw):
+            raise ValueError('has `read_percentage` but no mixed test; add "randrw" to `rw` or take it out')
+        return self
+
+    @model_validator(mode="after")
     def _spread_is_measured(self) -> Simulation:
         if (self.service == "measured") != bool(self.service_times):
             raise ValueError('needs both service = "measured" and `service_times`, or neither')
@@ -69,7 +82,7 @@ def build_simulation(table: Mapping[str, Any], where: str) -> Simulation:
     try:
         return Simulation.model_validate(dict(table))
     except ValidationError as error:
-        raise UserError(f"{where}: {_sentence(error.errors()[0])}") from None
+        raise UserError(f"{where}: {_sentence(first_mistake(error))}") from None
 
 
 def _sentence(error: ErrorDetails) -> str:
@@ -81,5 +94,8 @@ def _sentence(error: ErrorDetails) -> str:
         return f"`{words[-1]}` is missing in `{words[0]}` of [simulation]"
     if error["type"] == "extra_forbidden":
         known = Simulation.model_fields if len(words) == 1 else ServiceTime.model_fields
-        return f'unknown key "{words[-1]}" in [simulation]{did_you_mean(words[-1], known)}'
+        if words[-1] == "rwmixread":
+            return 'unknown key "rwmixread" in [simulation]; the share of reads is written `read_percentage`'
+        table = "[simulation]" if len(words) == 1 else f"`{words[0]}` of [simulation]"
+        return f'unknown key "{words[-1]}" in {table}{did_you_mean(words[-1], known)}'
     return f"`{words[0]}` in [simulation]: {message[:1].lower()}{message[1:]}"

@@ -19,14 +19,15 @@ def all_reduce_record(
     iterations: int,
     runtime_ns: int,
     latency: Latency,
-    wrong: int,
+    wrong: int | None,
     further: Mapping[str, Scalar],
     facts: Mapping[str, Any],
 ) -> StepRecord:
     """Bytes are those of one rank's vector, once an operation: the bandwidth is the algorithm's.
 
-    An operation with a wrong result is none: then the step has failed.
+    `wrong` counts elements of results; None where nobody looked. An operation with a wrong result is none: then the step has failed.
     """
+    checked = {} if wrong is None else {"verify": "element by element"}
     measurement = Measurement(
         "local", 0, Direction.SEND, iterations, iterations * size_bytes, runtime_ns, latency
     )
@@ -34,10 +35,12 @@ def all_reduce_record(
         ordinal=ordinal,
         kind=StepKind.CELL,
         experiment=EXPERIMENT,
-        cell={"test": EXPERIMENT, "message_size": size_bytes, "ranks": ranks, **further},
+        cell={"test": EXPERIMENT, "message_size": size_bytes, "ranks": ranks, **checked, **further},
         repeat=repeat,
         status=Status.FAILED if wrong else Status.FINISHED,
-        reason=f"{wrong:,} elements of the result were wrong" if wrong else None,
+        reason=f"{wrong:,} element{' of the result was' if wrong == 1 else 's of the result were'} wrong"
+        if wrong
+        else None,
         engine=engine,
         wall_ns=runtime_ns,
         measurements=(measurement,),

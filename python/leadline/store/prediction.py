@@ -1,6 +1,7 @@
 """A prediction as a run keeps it: a document of a step of its own, written before what it foretells is measured.
 
 The step's time and its place in the plan say when it was made; nothing in a finished run can be predicted afterwards.
+What two probes of each test told is another document, of a later step: it foretells the other cells once more.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from leadline.store.records import Cell
 
 PREDICTION = "prediction"
 """The kind of document."""
+CALIBRATED = "calibrated prediction"
+"""The kind of the later one, and in that step's cell what tells it from the first."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,58 @@ class StoredPrediction:
             baselines=tuple(document["baselines"]),
             made_unix_ns=document["made_unix_ns"],
             cells=cells,
+            notes=tuple(document["notes"]),
+        )
+
+
+@dataclass(frozen=True)
+class ProbedTest:
+    """What two cells of a test told that the baselines do not hold."""
+
+    experiment: str
+    light: Cell
+    heavy: Cell
+    delay_seconds: float
+    """Further time of a request."""
+    speed: float
+    """Rates of all parts, over those of the baselines."""
+    further_seconds: float = 0.0
+    """Service of a further part that all requests pass, one at a time; 0: there is none."""
+
+
+@dataclass(frozen=True)
+class Recalibrated:
+    """One cell, foretold once more."""
+
+    experiment: str
+    cell: Cell
+    iops: float
+    mean_ns: float
+
+
+@dataclass(frozen=True)
+class StoredCalibration:
+    """All that was foretold on one site of one cluster once its probes were measured; never the probes themselves."""
+
+    cluster: str
+    made_unix_ns: int
+    tests: tuple[ProbedTest, ...]
+    cells: tuple[Recalibrated, ...]
+    notes: tuple[str, ...]
+
+    def to_text(self) -> str:
+        """JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of_text(cls, text: str) -> StoredCalibration:
+        """The inverse of `to_text`; raises KeyError or TypeError for what is none."""
+        document: dict[str, Any] = json.loads(text)
+        return cls(
+            cluster=document["cluster"],
+            made_unix_ns=document["made_unix_ns"],
+            tests=tuple(ProbedTest(**each) for each in document["tests"]),
+            cells=tuple(Recalibrated(**each) for each in document["cells"]),
             notes=tuple(document["notes"]),
         )
 

@@ -55,6 +55,11 @@ class Direction(StrEnum):
         return self in (Direction.TREE_CREATE, Direction.TREE_REMOVE)
 
     @property
+    def is_of_names(self) -> bool:
+        """Whether it is one of mdtest's phases."""
+        return self.is_phase and not self.is_of_objects
+
+    @property
     def is_of_objects(self) -> bool:
         """Whether it is a request to an object store."""
         return self.value.startswith("object ")

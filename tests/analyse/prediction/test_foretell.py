@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from leadline.analyse.prediction.baselines import read_baselines
-from leadline.analyse.prediction.beside import gather_predictions
 from leadline.analyse.prediction.foretell import foretell
+from leadline.analyse.prediction.gathered import gather_predictions
 from leadline.analyse.prediction.held import load_in, with_processors
+from leadline.analyse.prediction.paths import PAYLOAD
 from leadline.analyse.prediction.words import predictions_in_words
 from leadline.analyse.prediction.workload import Load
 from leadline.errors import UserError
@@ -51,7 +53,7 @@ def test_one_disk_behind_a_wide_network_gives_the_local_grid_back() -> None:
 
 def test_a_cell_on_a_narrow_link_is_bound_by_its_nic() -> None:
     found = told(cluster(), link=50 * MIB)
-    assert found.iops["queueing"] == pytest.approx(50, rel=0.02)
+    assert found.iops["queueing"] == pytest.approx(50 * PAYLOAD, rel=0.02)
     assert found.binding == "client NIC" and found.network_share > 0.95
 
 
@@ -59,6 +61,16 @@ def test_a_cell_on_a_narrow_link_is_bound_by_its_nic() -> None:
 def test_no_disk_does_more_than_it_is_held_to(held: dict[str, Any]) -> None:
     found = told(cluster(), **held)
     assert found.iops["queueing"] == pytest.approx(40, rel=0.02) and found.binding == "disks"
+
+
+def test_disks_that_take_another_time_than_the_measured_ones_are_refused() -> None:
+    with pytest.raises(UserError, match="the same `conditions`"):
+        told(cluster(), disk_latency=0.004)
+    slow = [replace(each, cell={**each.cell, "disk_latency": 0.004}) for each in disk_cells(even=True)]
+    (found,) = foretell(
+        cluster(), read_baselines(slow), [("served", {**CELL, "disk_latency": 0.004})], 7
+    ).cells
+    assert found.iops["queueing"] == pytest.approx(DISK_RATE, rel=0.02)
 
 
 def test_a_limit_on_writes_does_not_slow_reads() -> None:
@@ -88,7 +100,7 @@ def test_twice_the_binding_part_is_reckoned_beforehand() -> None:
     part, iops, then = told(cluster(), link=200 * MIB).relief or ("", 0.0, "")
     assert part == "client NIC"
     assert (
-        iops == pytest.approx(200, rel=0.01) and then == "storage NIC"
+        iops == pytest.approx(200 * PAYLOAD, rel=0.01) and then == "storage NIC"
     )  # the other end of the same cable binds next
 
 

@@ -11,8 +11,10 @@ import pytest
 from leadline.analyse.prediction.actuals import loads_of, of_target, read_actuals
 from leadline.analyse.prediction.baselines import read_baselines
 from leadline.analyse.prediction.forecasts import Forecaster
+from leadline.analyse.prediction.paths import PAYLOAD
 from leadline.analyse.prediction.predict import predict, predict_against
 from leadline.analyse.prediction.predictions import Forecast, Prediction
+from leadline.analyse.prediction.stations import Correction
 from leadline.analyse.prediction.workload import Load
 from leadline.analyse.results import CellResult, Verdict, VerdictName
 from leadline.errors import UserError
@@ -59,17 +61,40 @@ def test_a_target_that_is_a_network_of_queues_is_predicted_exactly() -> None:
 @pytest.mark.parametrize(("delay", "speed"), [(0.0, 0.7), (0.003, 1.0), (0.0015, 0.8), (0.001, 1.5)])
 def test_two_probes_find_the_delay_and_the_speed_that_no_baseline_shows(delay: float, speed: float) -> None:
     forecaster = Forecaster(parts())
-    truth = {load: forecaster.queueing(load, delay, speed) for load in LOADS}
+    truth = {load: forecaster.queueing(load, Correction(delay, speed)) for load in LOADS}
     found = against(cluster(), disk_cells(), measured(truth))
-    calibration = found.calibrations["randread", MIB]
+    calibration = found.calibrations["randread", MIB].correction
     assert calibration.delay_seconds == pytest.approx(delay, abs=2e-6)
     assert calibration.speed == pytest.approx(speed, rel=1e-3)
     for each in found.cells:
         assert each.forecasts["calibrated"].iops == pytest.approx(truth[each.load].iops, rel=2e-3)
 
 
+@pytest.mark.parametrize("passes_per_second", [150.0, 400.0, 900.0])
+def test_two_probes_find_a_part_that_no_baseline_shows(passes_per_second: float) -> None:
+    """Parts as fast as their baselines while little is asked, and used up early: no delay and no speed is like that."""
+    truth_by = Correction(further_seconds=1 / passes_per_second)
+    truth = {load: Forecaster(parts()).queueing(load, truth_by) for load in LOADS}
+    found = against(cluster(), disk_cells(), measured(truth))
+    for each in found.cells:
+        assert each.forecasts["calibrated"].iops == pytest.approx(truth[each.load].iops, rel=0.12)
+
+
+def test_probes_that_both_stand_on_the_plateau_make_no_lone_request_fast() -> None:
+    forecaster = Forecaster(parts())
+    plain = {load: forecaster.queueing(load) for load in LOADS}
+    most = 1.1 * max(forecast.iops for forecast in plain.values())
+    truth = {
+        load: forecast if load.iodepth * load.numjobs == 1 else Forecast.of(most, load.iodepth * load.numjobs)
+        for load, forecast in plain.items()
+    }
+    found = against(cluster(), disk_cells(), measured(truth))
+    (lone,) = (each for each in found.cells if each.in_flight == 1)
+    assert lone.forecasts["calibrated"].iops < 2.5 * truth[lone.load].iops
+
+
 def test_the_calibrated_model_is_scored_only_on_cells_that_it_has_not_seen() -> None:
-    truth = {load: Forecaster(parts()).queueing(load, 0.001, 0.8) for load in LOADS}
+    truth = {load: Forecaster(parts()).queueing(load, Correction(0.001, 0.8)) for load in LOADS}
     found = against(cluster(), disk_cells(), measured(truth))
     counts = {score.model: score.cells for score in found.scores if score.metric == "throughput"}
     assert counts == {"napkin": 15, "bounds": 15, "queueing": 15, "calibrated": 13}
@@ -126,7 +151,7 @@ def test_shares_say_how_far_network_and_disks_are_used() -> None:
         cluster(client_nic="10Gb/s"), read_baselines(disk_cells()), [Load("randread", MIB, 256)]
     ).cells
     iops = found.forecasts["queueing"].iops
-    assert found.network_share == pytest.approx(iops * MIB / 1.25e9, rel=1e-6)
+    assert found.network_share == pytest.approx(iops * MIB / (PAYLOAD * 1.25e9), rel=1e-6)
     assert found.disk_share == pytest.approx(iops / (5 * 330), rel=1e-6)
 
 
@@ -134,7 +159,7 @@ def test_the_napkin_takes_the_least_cap_and_the_latency_of_a_disk_at_that_load()
     (found,) = predict(
         cluster(replicas=3), read_baselines(disk_cells("randwrite")), [Load("randwrite", MIB, 4)]
     ).cells
-    napkin, wire = found.forecasts["napkin"], MIB / 50e9
+    napkin, wire = found.forecasts["napkin"], MIB / (PAYLOAD * 50e9)
     assert napkin.iops == pytest.approx(5 * 320 / 3)
     assert napkin.mean_ns == pytest.approx((3 * 4 / 320 + wire) * 1e9)
 
@@ -143,7 +168,7 @@ def test_the_bounds_are_the_narrowest_part_and_requests_that_never_meet() -> Non
     loads = [Load("randread", MIB, 1), Load("randread", MIB, 256)]
     light, heavy = predict(cluster(), read_baselines(disk_cells()), loads).cells
     assert heavy.forecasts["bounds"].iops == pytest.approx(5 * 330)
-    assert light.forecasts["bounds"].iops == pytest.approx(1 / (1 / 250 + 2 * MIB / 50e9))
+    assert light.forecasts["bounds"].iops == pytest.approx(1 / (1 / 250 + MIB / (PAYLOAD * 50e9)))
     assert light.forecasts["queueing"].iops == pytest.approx(light.forecasts["bounds"].iops)
 
 
@@ -159,7 +184,7 @@ def test_a_measured_nic_counts_as_measured_and_its_round_trip_as_delay() -> None
     (alone,) = predict(
         cluster(client_nic="10Gb/s", storage_nic="10Gb/s"), read_baselines(cells), [Load("randread", MIB)]
     ).cells
-    assert alone.forecasts["queueing"].mean_ns == pytest.approx(1e9 / 250 + 2 * MIB + 50_000, rel=1e-6)
+    assert alone.forecasts["queueing"].mean_ns == pytest.approx(1e9 / 250 + MIB + 50_000, rel=1e-6)
 
 
 def test_before_a_measurement_the_loads_are_those_of_the_baseline_and_the_probes_are_named() -> None:
@@ -177,6 +202,15 @@ def test_cells_that_did_not_measure_the_disk_are_left_out_and_it_is_said() -> No
     found = predict(cluster(), read_baselines([*disk_cells(), cached]), [Load("randread", MIB)])
     assert found.cells[0].forecasts["queueing"].iops < 260
     assert any(note.startswith("1 cells of the disk baseline are left out") for note in found.notes)
+
+
+@pytest.mark.parametrize(("metrics", "left_out"), [(("iops",), 1), (("mean", "p50", "p99"), 0)])
+def test_a_short_window_leaves_a_cell_out_where_it_spoils_the_rate(
+    metrics: tuple[str, ...], left_out: int
+) -> None:
+    short = Verdict(VerdictName.SHORT_WINDOW, "by hand", metrics)
+    doubtful = replace(cell(Load("randread", MIB, 1), 90.0), verdicts=(short,))
+    assert read_baselines([*disk_cells(), doubtful]).left_out == left_out
 
 
 def test_a_baseline_whose_engine_kept_no_depth_counts_at_the_depth_that_it_kept() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import heapq
 import random
+from dataclasses import replace
+from itertools import product
 from math import factorial, prod
 
 import numpy as np
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from leadline.analyse.prediction import queueing
 from leadline.analyse.prediction.queueing import EXACT, rounds_per_second, rounds_with
-from leadline.analyse.prediction.stations import Network, Resource, Stations, steady
+from leadline.analyse.prediction.stations import Correction, Network, Pinned, Resource, Stations, steady
 
 
 def stations(
@@ -164,5 +166,41 @@ def test_beyond_the_exact_ones_the_approximation_goes_on_where_they_end(
 
 def test_a_slower_network_gives_in_proportion_and_a_delay_adds() -> None:
     network = Network((stations(5, 0.003),), 0.001)
-    assert network.slowed(0.0, 0.5).most_rounds == network.most_rounds / 2
-    assert network.slowed(0.002, 1.0).alone_seconds == pytest.approx(network.alone_seconds + 0.002)
+    assert network.corrected(Correction(speed=0.5)).most_rounds == network.most_rounds / 2
+    assert network.corrected(Correction(0.002)).alone_seconds == pytest.approx(network.alone_seconds + 0.002)
+
+
+def behind_a_wide_client(rate: float, places: int, files: int) -> Network:
+    """One disk a place, each file at one of them; the client's NIC is never in the way."""
+    pinned = Pinned(files, places)
+    disks = Stations(Resource.DISK, pinned.taken, 1.0, steady(1 / rate), rate, 0.0)
+    wire = Stations(Resource.CLIENT_NIC, 1, 1.0, steady(1e-9), 1e9, 0.0)
+    return Network((disks, wire), pinned=pinned)
+
+
+@given(places=st.integers(2, 12), files=st.integers(1, 60), depth=st.integers(1, 8))
+def test_files_that_lie_on_one_disk_each_keep_every_disk_busy_that_has_one(
+    places: int, files: int, depth: int
+) -> None:
+    found = rounds_with(behind_a_wide_client(100.0, places, files), files * depth)
+    assert found == pytest.approx(100.0 * Pinned(files, places).taken, rel=0.01)
+
+
+@given(places=st.integers(2, 6), files=st.integers(1, 5))
+def test_the_places_that_files_take_by_chance_are_those_of_all_ways_to_lay_them(
+    places: int, files: int
+) -> None:
+    ways = [len(set(way)) for way in product(range(places), repeat=files)]
+    assert Pinned(files, places).taken == pytest.approx(sum(ways) / len(ways))
+    assert sum(Pinned(files, places).likely().values()) == pytest.approx(
+        Pinned(files, places).taken / places, abs=1e-3
+    )
+
+
+def test_what_all_places_share_binds_as_it_would_otherwise() -> None:
+    network = behind_a_wide_client(100.0, 4, 64)
+    narrow = replace(
+        network,
+        stations=(network.stations[0], replace(network.stations[1], rates=steady(1 / 150), peak_rate=150.0)),
+    )
+    assert rounds_with(narrow, 256) == pytest.approx(150.0, rel=0.02)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from leadline.analyse.prediction.baselines import Baselines, NetworkBaseline, ServiceCurve
+from leadline.analyse.prediction.baselines import Baselines, NetworkBaseline
 from leadline.analyse.prediction.paths import Parts
+from leadline.analyse.prediction.service_curves import ServiceCurve
 from leadline.analyse.simulation.disks import Curve, measured_curve, stated_curve
 from leadline.errors import UserError
 from leadline.spec.cluster import Disk
@@ -69,7 +70,7 @@ def test_a_disk_of_which_nothing_is_known_is_refused() -> None:
 
 
 def test_a_baseline_gives_its_own_rates() -> None:
-    measured = ServiceCurve((1.0, 8.0), (100.0, 400.0), 0.0, 0.0)
+    measured = ServiceCurve((1.0, 8.0), (100.0, 400.0), 0.0, 0.0, 400.0)
     baselines = Baselines({("read", MB): measured}, NetworkBaseline({}, None))
     parts = Parts(cluster_file({}, **CLUSTER).cluster, baselines)
     found = dict(measured_curve(parts, "read", MB, copied=False))

@@ -65,7 +65,6 @@ def test_of_three_clients_each_writes_for_each(twice: list[Station], work_direct
 def test_a_client_that_hangs_leaves_what_was_not_done_undecided(
     twice: list[Station], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leadline.run.consistency.clients.ANSWERS_WITHIN_SECONDS", 0.3)
     stopped = []
     attempt = lanes.attempt
 
@@ -73,6 +72,7 @@ def test_a_client_that_hangs_leaves_what_was_not_done_undecided(
         if len(stopped) < 1:
             stopped.append(reader._process.pid)
             os.kill(stopped[0], signal.SIGSTOP)
+            monkeypatch.setattr("leadline.run.consistency.clients.ANSWERS_WITHIN_SECONDS", 0.3)
         return attempt(cell, folder, writer, reader, patience_seconds)
 
     monkeypatch.setattr(lanes, "attempt", freeze_first)

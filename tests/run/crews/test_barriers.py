@@ -32,7 +32,7 @@ def in_threads(*calls: Callable[[], object]) -> list[object]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert not any(thread.is_alive() for thread in threads), "somebody still waits"
     return results
 
@@ -90,7 +90,7 @@ def run(folder: Path, lines: list[str] | None = None, **scripts: str) -> Mapping
     for name, script in scripts.items():
         scratch = folder / name
         scratch.mkdir()
-        asked[name] = Invocation(("sh", "-c", script), scratch, scratch, 20, takes_answers=True)
+        asked[name] = Invocation(("sh", "-c", script), scratch, scratch, 120, takes_answers=True)
     crew = Together([Client(name, LocalHost(), Path("/")) for name in scripts])
     return crew.run(asked, lambda pid: None, (lines if lines is not None else []).append)
 
@@ -116,11 +116,11 @@ def test_commands_are_answered_when_all_have_asked(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_engine_that_takes_answers")
 def test_a_client_that_dies_ends_the_others_and_tells_why(tmp_path: Path) -> None:
-    begun = time.monotonic()
-    completed = run(
-        tmp_path, a=ASK.format(1, 0) + "sleep 60", b="sleep 0.3; kill -9 $$", c=ASK.format(1, 0) + "sleep 60"
+    waits = ASK.format(1, 0) + "sleep 600"
+    completed = run(tmp_path, a=waits, b="sleep 0.3; kill -9 $$", c=waits)
+    assert not any(each.timed_out for each in completed.values()), (
+        "nobody waits for the dead until the timeout"
     )
-    assert time.monotonic() - begun < 15, "nobody waits for the dead until the timeout"
     assert (completed["b"].exit_code, completed["b"].reason) == (None, None)
     assert {completed[name].reason for name in "ac"} == {LEFT_ALONE}
 
@@ -128,13 +128,11 @@ def test_a_client_that_dies_ends_the_others_and_tells_why(tmp_path: Path) -> Non
 @pytest.mark.usefixtures("_engine_that_takes_answers")
 def test_an_interrupt_ends_clients_that_wait_at_a_barrier(tmp_path: Path) -> None:
     asked = {}
-    for name, script in {"a": ASK.format(1, 0), "b": "sleep 60"}.items():
+    for name, script in {"a": ASK.format(1, 0), "b": "sleep 600"}.items():
         (tmp_path / name).mkdir()
         argv = ("sh", "-c", script)
-        asked[name] = Invocation(argv, tmp_path / name, tmp_path / name, 20, takes_answers=True)
+        asked[name] = Invocation(argv, tmp_path / name, tmp_path / name, 120, takes_answers=True)
     crew = Together([Client(name, LocalHost(), Path("/")) for name in asked])
     threading.Timer(0.5, crew.interrupt).start()
-    begun = time.monotonic()
     completed = crew.run(asked, lambda pid: None, lambda line: None)
-    assert time.monotonic() - begun < 10
-    assert all(each.interrupted for each in completed.values())
+    assert all(each.interrupted and not each.timed_out for each in completed.values())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from attempts import attempts
 from leadline.errors import UserError
 from leadline.formats import fio_json, fio_log
 from leadline.run.crews.fio_server_files import is_listening, job_file
@@ -58,7 +61,7 @@ def invocations(folder: Path, runtime_seconds: float = 1.0, **more: str) -> dict
         words = [f"--{option}={value}" for option, value in options.items()]
         command = ("--output-format=json+", f"--output={scratch / 'fio.json'}", "--eta=always")
         argv = ("fio", "--name=leadline", *words, *command)
-        made[name] = Invocation(argv, scratch, data, 20)
+        made[name] = Invocation(argv, scratch, data, 120)
     return made
 
 
@@ -88,38 +91,58 @@ def test_files_have_the_names_that_later_cells_look_for(tmp_path: Path, servers:
 
 
 def test_logs_come_home_and_tell_when_each_client_worked(tmp_path: Path, servers: list[Server]) -> None:
-    crew, asked = FioServers(servers, LocalHost()), invocations(tmp_path)
-    before = time.monotonic_ns()
-    completed = run(crew, asked)
-    after = time.monotonic_ns()
-    for name, invocation in asked.items():
-        logs = sorted(path.name for path in invocation.scratch.glob("*.log*"))
-        assert logs == ["throughput_bw.1.log", "throughput_bw.2.log"]
-        (series,) = fio_log.parse((invocation.scratch / log).read_text() for log in logs)
-        assert 0 < series.times_ns[0] < 1e9 < series.times_ns[-1] + 0.5e9
-        assert before < completed[name].started_ns < completed[name].ended_ns < after
-        assert 0.5e9 < completed[name].wall_ns < 3e9
-    assert crew.facts()["windows_unknown"] == []
+    for number, attempt in enumerate(attempts()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        crew, asked = FioServers(servers, LocalHost()), invocations(folder)
+        before = time.monotonic_ns()
+        completed = run(crew, asked)
+        after = time.monotonic_ns()
+        for name, invocation in asked.items():
+            logs = sorted(path.name for path in invocation.scratch.glob("*.log*"))
+            assert logs == ["throughput_bw.1.log", "throughput_bw.2.log"]
+            assert before < completed[name].started_ns < completed[name].ended_ns < after
+            assert completed[name].wall_ns < after - before
+        with attempt:  # of a second in which nothing was done there is no line
+            assert crew.facts()["windows_unknown"] == []
+            for name, invocation in asked.items():
+                (series,) = fio_log.parse((invocation.scratch / log).read_text() for log in logs)
+                assert 0 < series.times_ns[0] <= series.times_ns[-1] and series.times_ns[-1] > 0.5e9
+                assert completed[name].wall_ns > 0.5e9
 
 
 def test_a_client_that_vanishes_has_a_reason_and_the_others_their_results(
     tmp_path: Path, servers: list[Server]
 ) -> None:
-    asked, started = invocations(tmp_path, runtime_seconds=3), []  # type: ignore[var-annotated]
+    asked, started = invocations(tmp_path), []  # type: ignore[var-annotated]
+    asked["b"] = replace(asked["b"], argv=(*asked["b"].argv, "--runtime=100s"))
 
-    def kill_one() -> None:
-        """The server and what it forked for the connection, not its supervisor."""
-        for process in psutil.Process(started[1]).children(recursive=True):
-            process.kill()
+    def kill_b_at_work() -> None:
+        """The server, what it forked for the connection and two jobs, not its supervisor."""
+        deadline, family = time.monotonic() + 60, []
+        while len(family) < 4 and time.monotonic() < deadline:
+            time.sleep(0.02)
+            with contextlib.suppress(psutil.NoSuchProcess):  # a has done its part
+                family = next(
+                    (each for each in map(family_of, tuple(started)) if serves(each, servers[1])), []
+                )
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):  # its supervisor was quicker
+                process.kill()
 
-    threading.Timer(2, kill_one).start()
+    threading.Thread(target=kill_b_at_work).start()
     completed = run(FioServers(servers, LocalHost()), asked, started.append)
-    vanished = [name for name, each in completed.items() if each.reason]
-    assert len(vanished) == 1
-    assert "vanished" in str(completed[vanished[0]].reason)
-    (stayed,) = {"a", "b"} - set(vanished)
-    assert len(fio_json.parse((asked[stayed].scratch / "fio.json").read_text()).jobs) == 2
-    assert not (asked[vanished[0]].scratch / "fio.json").exists()
+    assert completed["a"].reason is None and "vanished" in str(completed["b"].reason)
+    assert len(fio_json.parse((asked["a"].scratch / "fio.json").read_text()).jobs) == 2
+    assert not (asked["b"].scratch / "fio.json").exists()
+
+
+def family_of(supervisor: int) -> list[psutil.Process]:
+    return psutil.Process(supervisor).children(recursive=True)
+
+
+def serves(family: list[psutil.Process], server: Server) -> bool:
+    return any(str(server.port) in word for process in family[:1] for word in process.cmdline())
 
 
 def test_a_port_that_is_taken_is_one_sentence_and_nothing_runs(
@@ -162,12 +185,12 @@ def test_nothing_outlives_a_leadline_that_is_killed(work_directory: Path, ports:
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as leadline:
         assert leadline.stdout is not None
         supervisor = psutil.Process(int(leadline.stdout.readline()))
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while len(family := supervisor.children(recursive=True)) < 4:  # server, connection, two jobs
             assert time.monotonic() < deadline
             time.sleep(0.02)
         leadline.kill()
-    _, alive = psutil.wait_procs([supervisor, *family], timeout=10)
+    _, alive = psutil.wait_procs([supervisor, *family], timeout=60)
     assert alive == []
 
 
@@ -175,8 +198,8 @@ def test_an_interrupt_ends_the_step_soon(tmp_path: Path, servers: list[Server]) 
     crew = FioServers(servers, LocalHost())
     threading.Timer(1.0, crew.interrupt).start()
     begun = time.monotonic()
-    completed = run(crew, invocations(tmp_path, runtime_seconds=15))
-    assert time.monotonic() - begun < 10
+    completed = run(crew, invocations(tmp_path, runtime_seconds=100))
+    assert time.monotonic() - begun < 60
     assert all(each.interrupted for each in completed.values())
 
 

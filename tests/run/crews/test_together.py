@@ -28,9 +28,13 @@ def _engine_is_there() -> None:
 
 
 class LateHost(LocalHost):
-    """Takes its time to get to the gate."""
+    """Takes its time to get to the gate: until it may."""
 
     came_ns = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_come = threading.Event()
 
     def run(
         self,
@@ -39,7 +43,7 @@ class LateHost(LocalHost):
         on_line: Callable[[str], None],
         gate: Gate | None = None,
     ) -> Completed:
-        time.sleep(0.7)
+        assert self.may_come.wait(60)
         self.came_ns = time.monotonic_ns()
         return super().run(invocation, on_start, on_line, gate)
 
@@ -53,7 +57,7 @@ def invocations(folder: Path, **scripts: str) -> dict[str, Invocation]:
     for name, script in scripts.items():
         scratch = folder / name
         scratch.mkdir()
-        made[name] = Invocation(("sh", "-c", script), scratch, scratch, 20)
+        made[name] = Invocation(("sh", "-c", script), scratch, scratch, 120)
     return made
 
 
@@ -67,12 +71,16 @@ def run(
 def test_nobody_starts_before_the_last_one_is_there(tmp_path: Path) -> None:
     late = LateHost()
     crew = Together([client("a"), client("late", late), client("c")])
+    threading.Timer(0.7, late.may_come.set).start()
     completed = run(crew, invocations(tmp_path, a="touch ran", late="touch ran", c="touch ran"))
     assert [each.exit_code for each in completed.values()] == [0, 0, 0]
     assert late.came_ns > 0
     assert all(each.started_ns > late.came_ns for each in completed.values())
-    assert all(each.wall_ns < 0.7e9 for each in completed.values()), "waiting is not working"
-    assert crew.facts()["release_skew_ns"] < 1e9
+    assert all(each.wall_ns <= each.ended_ns - late.came_ns for each in completed.values()), (
+        "waiting is not working"
+    )
+    starts = [each.started_ns for each in completed.values()]
+    assert crew.facts()["release_skew_ns"] == max(starts) - min(starts)
 
 
 def test_only_the_clients_that_are_asked_for_are_waited_for(tmp_path: Path) -> None:
@@ -110,8 +118,7 @@ def test_a_client_that_dies_at_work_is_told_from_those_that_finished(tmp_path: P
 
 def test_an_interrupt_reaches_those_at_work(tmp_path: Path) -> None:
     crew = Together([client("a"), client("b")])
-    asked = invocations(tmp_path, a="touch ready; sleep 15", b="touch ready; sleep 15")
-    begun = time.monotonic()
+    asked = invocations(tmp_path, a="touch ready; sleep 600", b="touch ready; sleep 600")
     interrupter = threading.Thread(
         target=lambda: (
             wait_for(tmp_path / "a" / "ready"),
@@ -122,14 +129,14 @@ def test_an_interrupt_reaches_those_at_work(tmp_path: Path) -> None:
     interrupter.start()
     completed = run(crew, asked)
     interrupter.join()
-    assert all(each.interrupted for each in completed.values())
-    assert time.monotonic() - begun < 12
+    assert all(each.interrupted and not each.timed_out for each in completed.values())
 
 
 def test_an_interrupt_reaches_those_that_wait_at_the_gate(tmp_path: Path) -> None:
-    crew = Together([client("a"), client("late", LateHost())])
+    late = LateHost()
+    crew = Together([client("a"), client("late", late)])
     asked = invocations(tmp_path, a="touch ran", late="touch ran")
-    threading.Timer(0.3, crew.interrupt).start()
+    threading.Timer(0.3, lambda: (crew.interrupt(), late.may_come.set())).start()
     completed = run(crew, asked)
     assert all(each.interrupted and each.reason for each in completed.values())
     assert not list(tmp_path.glob("*/ran"))
@@ -168,7 +175,7 @@ def wait_for(path: Path, filled: bool = False) -> None:
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -31,7 +31,7 @@ def run(tmp_path: Path) -> Callable[..., Completed]:
 
     def run(
         script: str,
-        timeout_seconds: float = 20,
+        timeout_seconds: float = 120,
         host: LocalHost | None = None,
         lines: list[str] | None = None,
     ) -> Completed:
@@ -50,7 +50,7 @@ def test_the_exit_code_output_and_times_come_back(run: Callable[..., Completed])
     completed = run("echo out; echo err >&2; exit 3")
     assert (completed.exit_code, completed.stdout, completed.stderr) == (3, "out\n", "err\n")
     assert (completed.timed_out, completed.interrupted, completed.reason) == (False, False, None)
-    assert 0 < completed.wall_ns < 10e9
+    assert 0 < completed.wall_ns < 60e9
 
 
 def test_lines_are_heard_while_the_command_runs(run: Callable[..., Completed], tmp_path: Path) -> None:
@@ -81,11 +81,11 @@ def test_the_processor_time_of_children_is_counted(run: Callable[..., Completed]
 def test_a_command_that_hangs_is_killed_with_children_that_left_its_process_group(
     run: Callable[..., Completed], tmp_path: Path
 ) -> None:
-    completed = run(
-        "setsid sh -c 'echo $$ > child; trap \"\" TERM INT HUP; sleep 300' & trap '' TERM; sleep 300",
-        timeout_seconds=0.5,
-    )
-    assert completed.timed_out
+    script = "setsid sh -c 'echo $$ > child; trap \"\" TERM INT HUP; sleep 300' & trap '' TERM; sleep 300"
+    for seconds in (0.5, 10, 60):  # until it has come to hang before its time was up
+        assert run(script, timeout_seconds=seconds).timed_out
+        if (tmp_path / "child").exists() and (tmp_path / "child").stat().st_size:
+            break
     assert gone(tmp_path / "child")
 
 
@@ -133,9 +133,8 @@ def test_an_interrupt_while_a_command_is_being_started_ends_it(
         return process
 
     monkeypatch.setattr("leadline.run.hosts.supervised.subprocess.Popen", interrupted_start)
-    begun = time.monotonic()
-    assert run("sleep 15", host=host).interrupted
-    assert time.monotonic() - begun < 10
+    completed = run("sleep 600", host=host)
+    assert completed.interrupted and not completed.timed_out
 
 
 def test_a_command_that_does_not_exist_is_a_reason_and_no_exception(tmp_path: Path) -> None:
@@ -180,14 +179,14 @@ def test_nothing_outlives_a_leadline_that_is_killed(tmp_path: Path) -> None:
     wait_for(tmp_path / "child")
     leadline.send_signal(signal.SIGKILL)
     leadline.wait()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not gone(tmp_path / "child"):
         assert time.monotonic() < deadline, "the engine's child outlived leadline"
         time.sleep(0.02)
 
 
 def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (path.exists() and (path.stat().st_size or path.name == "ready")):
         assert time.monotonic() < deadline, f"{path} did not appear"
         time.sleep(0.01)

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import pytest
 from hypothesis import given
@@ -255,7 +256,7 @@ def test_the_processor_time_of_a_real_engine_is_seen() -> None:
         engine = subprocess.Popen(["sh", "-c", "while :; do :; done"])
         try:
             sampler.watch_engine(engine.pid)
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + 60
             while sampler.totals().get("engine.cpu_seconds", 0.0) < 0.1 and time.monotonic() < deadline:
                 wait_for_samples(sampler, sampler.samples + 1)
         finally:
@@ -267,11 +268,13 @@ def test_the_processor_time_of_a_real_engine_is_seen() -> None:
 
 def test_a_look_at_this_machine_costs_little() -> None:
     sampler = CounterSampler(device_names_under(Machine(), Path("/")), ["lo"])
-    begun = time.thread_time()
+    spent = []
     for _ in range(20):
+        begun = time.thread_time()
         sampler._sample()
+        spent.append(time.thread_time() - begun)
     # About 0.3 ms on two cores; one that cost 20 ms would be 2 % of a core beside every measurement.
-    assert (time.thread_time() - begun) / 20 < 0.02
+    assert median(spent) < 0.02
 
 
 def write_directly(path: Path, size_bytes: int) -> None:
@@ -289,7 +292,7 @@ def write_directly(path: Path, size_bytes: int) -> None:
 
 
 def wait_for_samples(sampler: CounterSampler, count: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while sampler.samples < count:
         assert time.monotonic() < deadline, "the sampler stands still"
         time.sleep(0.005)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -56,7 +57,7 @@ def namespaces() -> Iterator[dict[str, str]]:
 
 
 def inside(namespace: str, program: str) -> None:
-    subprocess.run(["nsenter", f"--net={namespace}", sys.executable, "-c", program], check=True, timeout=20)
+    subprocess.run(["nsenter", f"--net={namespace}", sys.executable, "-c", program], check=True, timeout=120)
 
 
 def test_bytes_through_a_cable_are_counted_at_both_of_its_hosts_and_nowhere_else(
@@ -74,8 +75,12 @@ def test_bytes_through_a_cable_are_counted_at_both_of_its_hosts_and_nowhere_else
 def test_they_stand_in_the_series_too(namespaces: dict[str, str]) -> None:
     reader = NamespaceReader(namespaces)
     with reader, CounterSampler([], [], interval_seconds=0.05, namespaces=reader) as sampler:
+        before = sampler.samples
         inside(namespaces["one"], SEND)
-        time.sleep(0.2)
+        until = time.monotonic() + 60
+        while sampler.samples < before + 4:
+            assert time.monotonic() < until, "the sampler stands still"
+            time.sleep(0.01)
     series = {each.name: each for each in sampler.series()}
     rate = series["host.two.nic.v0.receive_bytes_per_second"]
     assert rate.unit == "bytes/s" and max(rate.values) > 0 and len(rate.values) >= 2
@@ -120,8 +125,9 @@ def test_a_namespace_that_is_not_there_is_one_sentence(namespaces: dict[str, str
 
 def test_a_look_costs_little(namespaces: dict[str, str]) -> None:
     with NamespaceReader(namespaces) as reader:
-        begun = time.thread_time()
+        spent_seconds = []
         for _ in range(100):
+            begun = time.thread_time()
             reader.counters()
-        spent_seconds = (time.thread_time() - begun) / 100
-    assert spent_seconds < 0.003
+            spent_seconds.append(time.thread_time() - begun)
+    assert median(spent_seconds) < 0.003

@@ -101,7 +101,7 @@ def test_another_filesystem_with_a_copy_of_the_marker_is_found_out_by_its_device
 
 
 def test_a_host_that_does_not_answer_is_a_sentence_and_all_are_asked_at_once(work_directory: Path) -> None:
-    asked = threading.Barrier(2, timeout=5)
+    asked = threading.Barrier(2, timeout=60)
     silent = [False]
 
     def ask(argv: Sequence[str], timeout_seconds: float) -> str:
@@ -124,4 +124,4 @@ def test_a_question_that_is_never_answered_ends_with_a_sentence() -> None:
     begun = time.monotonic()
     with pytest.raises(UserError, match=r"local did not answer within 0\.3 s"):
         LocalHost().ask(("sleep", "30"), 0.3)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 29, "not the 30 s that it sleeps"

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 
 use nix::sys::prctl;
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::{signal, SigHandler, SigSet, Signal};
 use nix::unistd::{getpid, getppid, Pid};
 
 use super::signals::PARENT_ENDED;
@@ -90,9 +90,12 @@ pub fn start(command: &[OsString], input: &Input) -> io::Result<(Pid, Option<Chi
     Ok((Pid::from_raw(child.id() as i32), told)) // a dropped Child is not reaped: the process tree does that
 }
 
-/// Runs in the child. Signals that we block would otherwise stay blocked in the command.
+/// Runs in the child. Signals that we block would otherwise stay blocked in the command, and one that begins an orderly end would
+/// stay ignored where we were started in the background of a script (POSIX shells: an asynchronous list ignores SIGINT).
 fn tie_to(supervisor: Pid) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
+    // SAFETY: the default disposition runs no code of ours.
+    unsafe { signal(Signal::SIGINT, SigHandler::SigDfl) }?;
     SigSet::empty().thread_set_mask()?;
     if getppid() == supervisor {
         Ok(())

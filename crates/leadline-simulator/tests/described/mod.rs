@@ -1,7 +1,11 @@
 //! A step to vary: what all tests of the simulator start from.
 
+#[allow(dead_code)] // not every test file asks
+pub mod mean_value_analysis;
+
 use leadline_simulator::description::{
-    Clients, Layout, Load, Network, Protection, Service, Simulate, Storage, Transfer, Trouble, Way, Writes,
+    Clients, Layout, Load, Network, Protection, Reads, Service, Simulate, Storage, Transfer, Trouble, Way,
+    Writes, WritesToAFile,
 };
 use leadline_simulator::SimulateOutcome;
 use leadline_workloads::Workload;
@@ -21,6 +25,7 @@ pub fn disks_only(nodes: u32, disks_per_node: u32, in_flight: u32) -> Simulate {
             most_requests_per_second: None,
             nics: 1,
             nic_bytes_per_second: AT_ONCE,
+            writes_to_a_file: WritesToAFile::SideBySide,
         },
         network: Network {
             round_trip_ns: 0.0,
@@ -35,6 +40,7 @@ pub fn disks_only(nodes: u32, disks_per_node: u32, in_flight: u32) -> Simulate {
             delay_ns: 0.0,
             most_requests_per_second: None,
             disk_rates: vec![(1, 1000.0)],
+            disk_write_rates: Vec::new(),
             service: Service::Constant,
             service_times: Vec::new(),
         },
@@ -43,9 +49,11 @@ pub fn disks_only(nodes: u32, disks_per_node: u32, in_flight: u32) -> Simulate {
             stripe: None,
             protection: Protection::Replicas(1),
             writes: Writes::Chain,
+            reads: Reads::AnyCopy,
         },
         load: Load {
             direction: Way::Read,
+            read_share: None,
             random: true,
             request_bytes: MIB,
             operations: 100_000,

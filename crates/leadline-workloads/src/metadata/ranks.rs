@@ -22,9 +22,11 @@ use crate::metadata::company::Company;
 use crate::metadata::meeting::Meeting;
 use crate::Refusal;
 
-/// Begins what a rank tells: eight bytes follow the one, everything to the end of the pipe the other.
+/// Begins what a rank tells: eight bytes follow the one, a report and its end mark the other.
 const BARRIER: u8 = b'B';
 const REPORT: u8 = b'R';
+/// A rank that is killed while it reports leaves a part of it in the pipe. JSON holds no such byte.
+const END: u8 = b'\n';
 
 /// A rank's way out of its process.
 pub struct Line<'shared> {
@@ -121,6 +123,7 @@ fn live_and_tell<Report: Serialize>(pipe: &mut File, live: impl FnOnce(File) -> 
     let report = live(pipe.try_clone().expect("a pipe can be doubled"));
     let mut message = vec![REPORT];
     serde_json::to_writer(&mut message, &report).expect("reports are plain data");
+    message.push(END);
     pipe.write_all(&message).expect("the process that started this rank reads");
 }
 
@@ -158,7 +161,7 @@ fn hear(started: &mut [Started], meeting: &Meeting, mut company: Option<Company<
                 barriers += 1;
                 meeting.open(company.meet(barriers, greatest).map_err(Fault::Refused)?);
             }
-            if rank.ended && rank.told.first() != Some(&REPORT) {
+            if rank.ended && !rank.has_reported() {
                 return Err(Fault::Died(place));
             }
         }
@@ -188,6 +191,10 @@ impl Started {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(_) => self.ended = true,
         }
+    }
+
+    fn has_reported(&self) -> bool {
+        self.told.first() == Some(&REPORT) && self.told.last() == Some(&END)
     }
 
     /// The number that the last arrival at a barrier brought, if it has been told.
@@ -241,6 +248,16 @@ mod tests {
         };
         let refusal = run_ranks(2, &meeting, None, |number| format!("phase {number}"), live).unwrap_err();
         assert_eq!(refusal.0, "rank 1 was killed by SIGKILL in phase \"phase 4\": its files are still there");
+    }
+
+    #[test]
+    fn a_rank_that_is_killed_in_the_midst_of_its_report_has_died_and_not_reported() {
+        let live = |_: u32, line: &mut Line<'_>| {
+            line.pipe.write_all(&[REPORT, b'1']).unwrap();
+            kill(nix::unistd::getpid(), Signal::SIGKILL).unwrap();
+            17
+        };
+        assert!(run(1, live).unwrap_err().0.starts_with("rank 0 was killed by SIGKILL"));
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The one connection of a test: listening, reaching, and what the kernel counted on it.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 
@@ -29,7 +30,12 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, Refusal> {
 pub fn accept(listener: &TcpListener) -> Result<TcpStream, Refusal> {
     let mut waiting = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
     let timeout = PollTimeout::try_from(PEER_WITHIN).unwrap_or(PollTimeout::MAX);
-    let ready = poll(&mut waiting, timeout).map_err(|error| Refusal(format!("poll failed: {error}")))?;
+    let ready = loop {
+        match poll(&mut waiting, timeout) {
+            Err(Errno::EINTR) => {} // stopped and continued
+            told => break told.map_err(|error| Refusal(format!("poll failed: {error}")))?,
+        }
+    };
     Refusal::unless(ready > 0, || format!("no client came within {} s", PEER_WITHIN.as_secs()))?;
     let (stream, _) =
         listener.accept().map_err(|error| Refusal(format!("the client could not be accepted: {error}")))?;
@@ -65,6 +71,16 @@ fn prepared(stream: TcpStream) -> Result<TcpStream, Refusal> {
         .and_then(|()| stream.set_write_timeout(Some(SILENT_AT_MOST)))
         .map_err(|error| Refusal(format!("the connection could not be set up: {error}")))?;
     Ok(stream)
+}
+
+/// As read(2), but made again where a stop and a continue broke it off, which they do to a socket with a time limit (signal(7)).
+pub fn read_some(mut stream: &TcpStream, into: &mut [u8]) -> std::io::Result<usize> {
+    loop {
+        match stream.read(into) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            told => return told,
+        }
+    }
 }
 
 /// Segments that this side sent again since the connection began, the ramp included; null where the kernel does not say (tcp(7),

@@ -139,13 +139,18 @@ mod tests {
     use super::*;
     use std::thread;
 
+    /// A port that was free a moment ago. Tests that run at once have a loopback address each, or one could take the other's.
+    fn free_port(address: IpAddr) -> u16 {
+        connection::listen(SocketAddr::new(address, 0)).unwrap().local_addr().unwrap().port()
+    }
+
     /// Both sides in one process, over the loopback of this host.
-    fn between(test: Test, message_size_bytes: u64) -> (NetworkOutcome, NetworkOutcome) {
-        let free = connection::listen("127.0.0.1:0".parse().unwrap()).unwrap().local_addr().unwrap().port();
+    fn between(last_of_address: u8, test: Test, message_size_bytes: u64) -> (NetworkOutcome, NetworkOutcome) {
+        let address = IpAddr::from([127, 0, 0, last_of_address]);
         let client = Network {
             role: Role::Client,
-            address: "127.0.0.1".parse().unwrap(),
-            port: free,
+            address,
+            port: free_port(address),
             test,
             message_size_bytes,
             ramp_ns: 10_000_000,
@@ -161,7 +166,7 @@ mod tests {
 
     #[test]
     fn half_of_every_round_trip_is_recorded_and_fills_the_time() {
-        let (client, server) = between(Test::Latency, 64);
+        let (client, server) = between(2, Test::Latency, 64);
         let latency = client.latency.unwrap();
         assert!(latency.count > 100 && server.latency.is_none());
         assert_eq!(client.round_trips, latency.count);
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_one_side_streams_the_other_receives_and_no_more() {
-        let (client, server) = between(Test::OneWay, 65_536);
+        let (client, server) = between(3, Test::OneWay, 65_536);
         let received = server.received.unwrap();
         assert!(client.received.is_none() && received.bytes > 1 << 20);
         // The ramp and what was on its way at the end were sent beside it.
@@ -185,7 +190,7 @@ mod tests {
 
     #[test]
     fn both_ways_each_side_counts_what_it_received() {
-        let (client, server) = between(Test::BothWays, 4096);
+        let (client, server) = between(4, Test::BothWays, 4096);
         for (sender, receiver) in [(&client, &server), (&server, &client)] {
             let received = receiver.received.as_ref().unwrap();
             assert!(received.bytes > 1 << 16 && received.bytes <= sender.sent_bytes, "{received:?}");
@@ -194,11 +199,11 @@ mod tests {
 
     #[test]
     fn a_server_that_is_not_there_is_said_in_one_sentence() {
-        let free = connection::listen("127.0.0.1:0".parse().unwrap()).unwrap().local_addr().unwrap().port();
+        let address = IpAddr::from([127, 0, 0, 5]);
         let step = Network {
             role: Role::Client,
-            address: "127.0.0.1".parse().unwrap(),
-            port: free,
+            address,
+            port: free_port(address),
             test: Test::Latency,
             message_size_bytes: 1,
             ramp_ns: 0,
@@ -206,7 +211,7 @@ mod tests {
             external_barriers: false,
         };
         let sentence = step.perform().unwrap_err().0;
-        assert!(sentence.contains("127.0.0.1") && sentence.contains("refused"), "{sentence}");
+        assert!(sentence.contains("127.0.0.5") && sentence.contains("refused"), "{sentence}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::distribution::DurationRecorder;
 use crate::intervals::Intervals;
+use crate::network::connection::read_some;
 use crate::network::outcome::{NetworkOutcome, RoundTrips};
 use crate::network::Network;
 
@@ -58,10 +59,10 @@ pub fn answer(mut connection: &TcpStream, step: &Network) -> Result<NetworkOutco
 }
 
 /// False at the end of the stream, which comes between two messages.
-fn read_whole(mut connection: &TcpStream, message: &mut [u8]) -> Result<bool> {
+fn read_whole(connection: &TcpStream, message: &mut [u8]) -> Result<bool> {
     let mut there = 0;
     while there < message.len() {
-        match connection.read(&mut message[there..])? {
+        match read_some(connection, &mut message[there..])? {
             0 if there == 0 => return Ok(false),
             0 => return Err(Error::new(ErrorKind::UnexpectedEof, "it ended in the midst of a message")),
             more => there += more,

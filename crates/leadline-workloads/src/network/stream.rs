@@ -1,11 +1,12 @@
 //! Messages without pause, counted where they arrive.
 
-use std::io::{Read, Result, Write};
+use std::io::{Result, Write};
 use std::net::{Shutdown, TcpStream};
 use std::thread;
 use std::time::Instant;
 
 use crate::intervals::Intervals;
+use crate::network::connection::read_some;
 use crate::network::outcome::{NetworkOutcome, Received, ReceivedInterval};
 use crate::network::Network;
 
@@ -57,21 +58,21 @@ fn send(mut connection: &TcpStream, step: &Network) -> Result<u64> {
 }
 
 /// Waits until the receiver has taken everything and closed, so that what the kernel counted covers all of it.
-fn drained(mut connection: &TcpStream) -> Result<NetworkOutcome> {
+fn drained(connection: &TcpStream) -> Result<NetworkOutcome> {
     let mut rest = [0; 64];
-    while connection.read(&mut rest)? > 0 {}
+    while read_some(connection, &mut rest)? > 0 {}
     Ok(NetworkOutcome::nothing())
 }
 
 /// Takes everything until the sender has no more; counts what comes inside the window.
-fn receive(mut connection: &TcpStream, step: &Network) -> Result<Received> {
+fn receive(connection: &TcpStream, step: &Network) -> Result<Received> {
     let mut taken = vec![0; TAKEN_AT_ONCE_BYTES.max(step.message_size())];
     let mut intervals = Intervals::over(step.runtime_ns);
     let mut window: Option<Instant> = None;
     let mut first: Option<Instant> = None;
     let (mut bytes, mut last_ns) = (0, 0);
     loop {
-        let more = connection.read(&mut taken)? as u64;
+        let more = read_some(connection, &mut taken)? as u64;
         if more == 0 {
             break;
         }

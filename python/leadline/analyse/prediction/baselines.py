@@ -10,57 +10,24 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from statistics import median
 
 import numpy as np
 
-from leadline.analyse.prediction.stations import Floats
+from leadline.analyse.prediction.service_curves import ServiceCurve, service_curve
 from leadline.analyse.results import CellResult, VerdictName
+from leadline.store.records import Cell, Scalar
 
 NOT_THE_DISK = {
     VerdictName.CACHED,
     VerdictName.IMPOSSIBLE,
     VerdictName.INCOMPLETE,
     VerdictName.NOT_OVERLAPPING,
+    VerdictName.SHORT_WINDOW,
 }
-"""Cells with one of these did not measure what a disk does at that load."""
+"""Cells whose rate has one of these did not measure what a disk does at that load."""
+Slowness = tuple[Scalar | None, ...]
+"""Latency, channels and bandwidth of a channel that a lab's disk was given; None where its disks answer when they can."""
 TESTS = ("read", "randread", "write", "randwrite")
-LIGHTEST = 3
-"""Cells from which the evenness of a service is taken: one alone may hold the start of its run."""
-NINETIETH = 1.2815515655446004
-"""The normal distribution's 90th percentile, in standard deviations."""
-
-
-@dataclass(frozen=True)
-class ServiceCurve:
-    """What one disk served, by how many requests were at it."""
-
-    loads: tuple[float, ...]
-    """Rising."""
-    iops: tuple[float, ...]
-    variability: float
-    """Squared coefficient of variation of a service, alone on the disk."""
-    spread: float
-    """Largest over smallest throughput among cells with as many requests, less 1; the median. 0 where no load came twice."""
-
-    @property
-    def peak(self) -> float:
-        """The most that was served at any load."""
-        return max(self.iops)
-
-    def rates(self, waiting: Floats) -> Floats:
-        """Between loads on straight lines in logarithms; beyond them as at the last."""
-        found = np.interp(np.log(waiting), self._log_loads, self._log_iops)
-        return np.asarray(np.exp(found), dtype=np.float64)
-
-    @cached_property
-    def _log_loads(self) -> Floats:
-        return np.log(np.asarray(self.loads, dtype=np.float64))
-
-    @cached_property
-    def _log_iops(self) -> Floats:
-        return np.log(np.asarray(self.iops, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -92,6 +59,8 @@ class Baselines:
     network: NetworkBaseline
     left_out: int = 0
     """Cells of disks whose verdict says that they did not measure the disk."""
+    made_slow: frozenset[Slowness] = frozenset()
+    """How the lab slowed the measured disks down."""
 
 
 def read_baselines(cells: Sequence[CellResult]) -> Baselines:
@@ -102,44 +71,18 @@ def read_baselines(cells: Sequence[CellResult]) -> Baselines:
         block = cell.cell.get("block_size")
         if cell.test not in TESTS or not isinstance(block, int) or not cell.metrics:
             continue
-        if any(verdict.name in NOT_THE_DISK for verdict in cell.verdicts):
+        if any(verdict.name in NOT_THE_DISK for verdict in cell.spoiled("iops")):
             left_out += 1
         elif cell.metrics["iops"].value > 0:
             by_curve[cell.test, block].append(cell)
-    curves = {key: _curve(found) for key, found in by_curve.items()}
-    return Baselines(curves, _network(cells), left_out)
+    curves = {key: service_curve(found) for key, found in by_curve.items()}
+    slow = frozenset(slowness_of(cell.cell) for found in by_curve.values() for cell in found)
+    return Baselines(curves, _network(cells), left_out, slow)
 
 
-def _curve(cells: Sequence[CellResult]) -> ServiceCurve:
-    by_load: dict[float, list[CellResult]] = defaultdict(list)
-    for cell in cells:
-        by_load[_load(cell)].append(cell)
-    loads = sorted(by_load)
-    rates = [[cell.metrics["iops"].value for cell in by_load[load]] for load in loads]
-    twice = [max(found) / min(found) - 1 for found in rates if len(found) > 1]
-    lightest = [cell for load in loads for cell in by_load[load]][:LIGHTEST]
-    return ServiceCurve(
-        loads=tuple(loads),
-        iops=tuple(median(found) for found in rates),
-        variability=median(map(_variability, lightest)),
-        spread=median(twice) if twice else 0.0,
-    )
-
-
-def _load(cell: CellResult) -> float:
-    """Requests at the disk: as asked for, or as kept where Little's law says otherwise."""
-    inert = any(verdict.name is VerdictName.INERT_AXIS for verdict in cell.verdicts)
-    kept = cell.effective_concurrency if inert else None
-    return max(1.0, round(kept) if kept else float(cell.concurrency))
-
-
-def _variability(cell: CellResult) -> float:
-    """From median and 90th percentile, as of a lognormal; 1 where they are not known, which is never too hopeful."""
-    middle, high = cell.metrics.get("p50"), cell.metrics.get("p90")
-    if middle is None or high is None or middle.value <= 0:
-        return 1.0
-    deviation = math.log(max(1.0, high.value / middle.value)) / NINETIETH
-    return min(1.0, math.expm1(min(deviation**2, 1.0)))
+def slowness_of(cell: Cell) -> Slowness:
+    """From the conditions among a cell's settings."""
+    return tuple(cell.get(key) for key in ("disk_latency", "disk_channels", "disk_channel_bandwidth"))
 
 
 def _network(cells: Iterable[CellResult]) -> NetworkBaseline:

@@ -1,23 +1,23 @@
 """Actual beside predicted: what a run foretold of its cells, and what came.
 
 Only what was stored before its cells were measured is a prediction; anything else is said to be none and is not scored.
+What was calibrated on probes is held to the same, for the cells that are no probes (gathered.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from leadline.store.prediction import PREDICTION, Foretold, StoredPrediction
-from leadline.store.records import Cell, StepKind, StepRecord
+from leadline.analyse.prediction.predictions import Score
+from leadline.store.prediction import Foretold, ProbedTest
 
 if TYPE_CHECKING:
     from leadline.analyse.results import CellResult
 
-MODEL = "queueing"
-"""The one that is shown; the others stand beside it in the document."""
+MODEL, PROBED = "queueing", "calibrated"
+"""The one that is shown, and the one that has seen two probes; their rivals stand beside them in the medians."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,10 @@ class Beside:
     """One cell."""
 
     foretold: Foretold
+    """Also by the calibrated model, where two probes told enough and the cell is none of them."""
     actual: CellResult | None
     """None where it was not measured, or failed."""
+    is_probe: bool = False
 
     @property
     def predicted_bytes_per_second(self) -> float:
@@ -37,6 +39,17 @@ class Beside:
     def predicted_mean_ns(self) -> float:
         """Latency."""
         return self.foretold.mean_ns[MODEL]
+
+    @property
+    def probed_bytes_per_second(self) -> float | None:
+        """Throughput, with two probes; None where there is no such prediction."""
+        rate = self.foretold.iops.get(PROBED)
+        return rate * self.foretold.block_size if rate is not None else None
+
+    @property
+    def probed_mean_ns(self) -> float | None:
+        """Latency, with two probes."""
+        return self.foretold.mean_ns.get(PROBED)
 
     @property
     def actual_iops(self) -> float | None:
@@ -53,7 +66,12 @@ class Beside:
     @property
     def over_actual(self) -> float | None:
         """Predicted over actual throughput."""
-        return self.foretold.iops[MODEL] / self.actual_iops if self.actual_iops else None
+        return self.over_actual_by(MODEL)
+
+    def over_actual_by(self, model: str) -> float | None:
+        """The same of any model; None where it foretold nothing or nothing came."""
+        rate = self.foretold.iops.get(model)
+        return rate / self.actual_iops if rate is not None and self.actual_iops else None
 
     @property
     def relief(self) -> tuple[str, float, str] | None:
@@ -75,57 +93,28 @@ class Foretelling:
     """Whether it was stored before the first of its cells began."""
     notes: tuple[str, ...]
     cells: tuple[Beside, ...]
+    tests: tuple[ProbedTest, ...] = ()
+    """What two probes of each told."""
+    probe_notes: tuple[str, ...] = ()
+    """What to know of that, and why others told nothing."""
+    scores: tuple[Score, ...] = ()
+    """Every model, for reads and writes apart, throughput and latency; empty where it is no prediction."""
 
-    def median_error(self, of: str = "actual") -> float | None:
-        """Median of |predicted / actual - 1| of the throughput, or of |actual / predicted - 1|; None where nothing was measured."""
-        ratios = [each.over_actual for each in self.cells if each.over_actual is not None]
+    def median_error(self, of: str = "actual", model: str = MODEL, where: str | None = None) -> float | None:
+        """Median of |predicted / actual - 1| of a model's throughput, or of |actual / predicted - 1|; None where nothing was measured.
+
+        `where` takes only the cells that this other model foretold, too.
+        """
+        ratios = [
+            ratio
+            for each in self.cells
+            if (ratio := each.over_actual_by(model)) is not None
+            and (where is None or where in each.foretold.iops)
+        ]
         errors = [abs(ratio - 1) if of == "actual" else abs(1 / ratio - 1) for ratio in ratios]
         return median(errors) if errors else None
 
-
-def gather_predictions(records: Sequence[StepRecord], cells: Sequence[CellResult]) -> tuple[Foretelling, ...]:
-    """One for each prediction that the run holds, in the order in which they were made."""
-    by_place = {(cell.experiment, _key(cell.cell)): cell for cell in cells}
-    return tuple(
-        _beside(stored, record, by_place, _first_of(stored, records))
-        for record in records
-        for stored in _stored(record)
-    )
-
-
-def _beside(
-    stored: StoredPrediction,
-    record: StepRecord,
-    by_place: dict[tuple[str, frozenset[tuple[str, object]]], CellResult],
-    first: StepRecord | None,
-) -> Foretelling:
-    ended_ns = record.started_unix_ns + record.wall_ns
-    is_before = first is None or (record.ordinal < first.ordinal and ended_ns <= first.started_unix_ns)
-    return Foretelling(
-        cluster=stored.cluster,
-        baselines=stored.baselines,
-        made_unix_ns=stored.made_unix_ns,
-        is_before=is_before,
-        notes=stored.notes,
-        cells=tuple(Beside(each, by_place.get((each.experiment, _key(each.cell)))) for each in stored.cells),
-    )
-
-
-def _stored(record: StepRecord) -> Iterator[StoredPrediction]:
-    if record.kind is StepKind.PREDICTION and PREDICTION in record.documents:
-        yield StoredPrediction.of_text(record.documents[PREDICTION])
-
-
-def _first_of(stored: StoredPrediction, records: Iterable[StepRecord]) -> StepRecord | None:
-    """The first measured cell that it foretells; also a failed one may have told something."""
-    wanted = {(each.experiment, _key(each.cell)) for each in stored.cells}
-    measured = (
-        record
-        for record in records
-        if record.kind in (StepKind.CELL, StepKind.NOISE) and (record.experiment, _key(record.cell)) in wanted
-    )
-    return min(measured, key=lambda record: record.started_unix_ns, default=None)
-
-
-def _key(cell: Cell) -> frozenset[tuple[str, object]]:
-    return frozenset(cell.items())
+    @property
+    def probed(self) -> int:
+        """Measured cells that the calibrated model foretold."""
+        return sum(each.over_actual_by(PROBED) is not None for each in self.cells)

@@ -9,9 +9,10 @@ import numpy as np
 from leadline.analyse.prediction.paths import Parts, network_of
 from leadline.analyse.prediction.predictions import Forecast
 from leadline.analyse.prediction.queueing import EXACT, rounds_per_second, rounds_with
-from leadline.analyse.prediction.stations import NETWORK, Network, Resource, Stations
-from leadline.analyse.prediction.workload import Load, Work, in_flight, offered, work_of
+from leadline.analyse.prediction.stations import NETWORK, Correction, Network, Resource, Stations
+from leadline.analyse.prediction.workload import Load, Work, circulating, in_flight, offered, work_of
 
+AS_BASELINES = Correction()
 GAIN = 1.1
 """A resource binds where doubling the requests in flight gains less than a tenth, as with knees."""
 
@@ -23,7 +24,7 @@ class Forecaster:
     parts: Parts
     _curves: dict[tuple[int, Network], list[float]] = field(default_factory=dict)
     _networks: dict[tuple[str, int, int, int], Network] = field(default_factory=dict)
-    _slower: dict[tuple[Network, float, float], Network] = field(default_factory=dict)
+    _corrected: dict[tuple[Network, Correction], Network] = field(default_factory=dict)
 
     def network(self, load: Load) -> Network:
         """Raises UserError where a baseline is missing."""
@@ -40,28 +41,27 @@ class Forecaster:
         caps = [_cap(kind, waiting) / work.parts for kind in network.stations]
         disks = _of(network, Resource.DISK)
         seconds = disks.visits * waiting / _rate(disks, waiting) + network.delay_seconds
-        wire = _of(network, Resource.CLIENT_NIC).alone_seconds
+        wire = _of(network, Resource.CLIENT_NIC).service_seconds
         return Forecast(min(caps), (seconds + wire) * 1e9)
 
     def bounds(self, load: Load) -> Forecast:
         """No more than the narrowest resource gives, and no more than requests alone on an idle cluster would."""
         network, work = self.network(load), work_of(load, self.parts.cluster)
-        alone = in_flight(load, self.parts.cluster) * work.parts / network.alone_seconds
+        alone = circulating(load, self.parts.cluster) / network.alone_seconds
         return self._forecast(load, min(alone, network.most_rounds), work)
 
-    def queueing(self, load: Load, delay_seconds: float = 0.0, speed: float = 1.0) -> Forecast:
-        """The closed network of queues; the further delay and speed come from probes."""
+    def queueing(self, load: Load, correction: Correction = AS_BASELINES) -> Forecast:
+        """The closed network of queues; corrections come from probes."""
         network, work = self.network(load), work_of(load, self.parts.cluster)
-        if delay_seconds or speed != 1.0:
-            network = self._slowed(network, delay_seconds, speed)
-        return self._forecast(
-            load, self._rounds(network, in_flight(load, self.parts.cluster) * work.parts), work
-        )
+        if correction != AS_BASELINES:
+            place = network, correction
+            network = self._corrected.setdefault(place, network.corrected(correction))
+        return self._forecast(load, self._rounds(network, circulating(load, self.parts.cluster)), work)
 
     def shares(self, load: Load, iops: float) -> dict[str, float]:
         """How far each resource would be used at that throughput."""
         parts = work_of(load, self.parts.cluster).parts
-        customers = in_flight(load, self.parts.cluster) * parts
+        customers = circulating(load, self.parts.cluster)
         return {
             kind.resource: min(1.0, iops * parts / kind.most_rounds_with(customers))
             for kind in self.network(load).stations
@@ -70,7 +70,7 @@ class Forecaster:
     def binding(self, load: Load) -> str:
         """What is used up, where twice as many requests would gain little; else where a lone request spends its time."""
         network = self.network(load)
-        customers = in_flight(load, self.parts.cluster) * work_of(load, self.parts.cluster).parts
+        customers = circulating(load, self.parts.cluster)
         rounds = self._rounds(network, customers)
         if self._rounds(network, 2 * customers) < GAIN * rounds:
             return str(
@@ -84,14 +84,8 @@ class Forecaster:
     def _forecast(self, load: Load, rounds: float, work: Work) -> Forecast:
         return Forecast.of(rounds / work.parts, offered(load, self.parts.cluster))
 
-    def _slowed(self, network: Network, delay_seconds: float, speed: float) -> Network:
-        place = network, delay_seconds, speed
-        if place not in self._slower:
-            self._slower[place] = network.slowed(delay_seconds, speed)
-        return self._slower[place]
-
     def _rounds(self, network: Network, customers: int) -> float:
-        if customers > EXACT:
+        if customers > EXACT or network.pinned is not None:
             return rounds_with(network, customers)
         size = 1 << max(6, (customers - 1).bit_length())
         if (size, network) not in self._curves:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
-from leadline.analyse.prediction.baselines import TESTS, Baselines, ServiceCurve
+from leadline.analyse.prediction.baselines import TESTS, Baselines, slowness_of
 from leadline.analyse.prediction.paths import Parts
+from leadline.analyse.prediction.service_curves import ServiceCurve
 from leadline.analyse.prediction.workload import Load, reached_disks, work_of
 from leadline.analyse.results import CellResult
 from leadline.errors import UserError
@@ -38,6 +39,7 @@ def load_in(cell: Cell) -> Load | None:
 
 def parts_under(cluster: CampaignCluster, baselines: Baselines, cell: Cell, load: Load) -> Parts:
     """Raises UserError for conditions that the cluster's table does not let one reckon with."""
+    _check_disks(cluster, baselines, cell)
     changes: dict[str, float | int] = {}
     if "storage_nodes" in cell:
         changes["storage_nodes"] = int(cell["storage_nodes"])
@@ -51,6 +53,15 @@ def parts_under(cluster: CampaignCluster, baselines: Baselines, cell: Cell, load
     held = cluster.model_copy(update=changes)
     held = held.model_copy(update=dict(_software(held, cell, load)))
     return Parts(held, _slowed(baselines, cell))
+
+
+def _check_disks(cluster: CampaignCluster, baselines: Baselines, cell: Cell) -> None:
+    """What a disk does by what is in flight says nothing of one whose requests take another time."""
+    if baselines.made_slow and slowness_of(cell) not in baselines.made_slow:
+        raise UserError(
+            f"[cluster] {cluster.name} is predicted from disks with other disk_latency, disk_channels or disk_channel_bandwidth than a "
+            "cell has; give the targets of its baselines the same `conditions`"
+        )
 
 
 def _check_copies(cluster: CampaignCluster, nodes: int) -> None:
@@ -70,7 +81,7 @@ def _software(cluster: CampaignCluster, cell: Cell, load: Load) -> Iterator[tupl
         of_all = float(cell["server_cores"]) / _known(cluster, "server_processor", "server_cores")
         work = work_of(load, cluster)
         nodes = min(cluster.storage_nodes, reached_disks(load, cluster))
-        each = of_all * work.parts * work.disk_visits / nodes
+        each = of_all * work.parts * work.together * work.disk_visits / nodes
         yield "server_iops", min(each, cluster.server_iops or each)
 
 
@@ -98,7 +109,7 @@ def _slowed(baselines: Baselines, cell: Cell) -> Baselines:
 def _capped(curve: ServiceCurve, most: float | None) -> ServiceCurve:
     if most is None:
         return curve
-    return replace(curve, iops=tuple(min(each, most) for each in curve.iops))
+    return replace(curve, iops=tuple(min(each, most) for each in curve.iops), peak=min(curve.peak, most))
 
 
 def _most(cell: Cell, test: str, block: int) -> float | None:
@@ -110,10 +121,11 @@ def _most(cell: Cell, test: str, block: int) -> float | None:
 
 def with_planned(known: Baselines, cells: Iterable[Cell]) -> Baselines:
     """What baselines will hold once these cells are measured, with figures that say nothing: to check before anything runs."""
-    loads = [load for cell in cells if (load := load_in(cell)) is not None]
-    blank = ServiceCurve((1.0,), (1.0,), 1.0, 0.0)
-    planned = {(load.test, load.block_size): blank for load in loads}
-    return replace(known, disks={**planned, **known.disks})
+    by_load = [(load, cell) for cell in cells if (load := load_in(cell)) is not None]
+    blank = ServiceCurve((1.0,), (1.0,), 1.0, 0.0, 1.0)
+    planned = {(load.test, load.block_size): blank for load, _ in by_load}
+    slow = known.made_slow | {slowness_of(cell) for _, cell in by_load}
+    return replace(known, disks={**planned, **known.disks}, made_slow=slow)
 
 
 def with_processors(cluster: CampaignCluster, cells: Sequence[CellResult]) -> CampaignCluster:

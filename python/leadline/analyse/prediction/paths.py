@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from leadline.analyse.prediction.baselines import Baselines, ServiceCurve
+from leadline.analyse.prediction.baselines import Baselines
+from leadline.analyse.prediction.service_curves import ServiceCurve
 from leadline.analyse.prediction.stations import Floats, Network, Rates, Resource, Stations, steady
-from leadline.analyse.prediction.workload import Load, Work, reached_disks, work_of
+from leadline.analyse.prediction.workload import (
+    Load,
+    Work,
+    parts_at_once,
+    pinned_files,
+    reached_disks,
+    work_of,
+)
 from leadline.errors import UserError
 from leadline.spec.cluster import Cluster
 from leadline.spec.units import format_size
 
+PAYLOAD = 1448 / 1538
+"""Data over bytes on the wire, full frames of TCP at MTU 1500: 38 bytes are around each (IEEE 802.3), 52 within (RFC 9293, 7323)."""
 FASTER = 1.05
 """A network baseline this many times above a NIC is of another NIC."""
 FAR_FASTER = 6
@@ -70,7 +80,8 @@ class Parts:
 def network_of(parts: Parts, load: Load) -> Network:
     """Raises UserError where a baseline is missing."""
     work = work_of(load, parts.cluster)
-    return Network(tuple(_stations(parts, load, work)), _delay_seconds(parts, work))
+    stations = tuple(_stations(parts, load, work))
+    return Network(stations, _delay_seconds(parts, work), pinned_files(load, parts.cluster))
 
 
 def round_trip_seconds(parts: Parts) -> float | None:
@@ -88,33 +99,48 @@ def _delay_seconds(parts: Parts, work: Work) -> float:
 def _stations(parts: Parts, load: Load, work: Work) -> Iterator[Stations]:
     cluster, disks = parts.cluster, reached_disks(load, parts.cluster)
     nodes = min(cluster.storage_nodes, disks)
-    client, storage = cluster.client_nics, cluster.storage_nics
+    at_once = min(work.together, nodes)  # nodes that a part keeps busy act as one, and so do its disks
+    visits = work.together / at_once
     if cluster.client_iops is not None:
-        yield _even(Resource.CLIENT_SOFTWARE, load.clients, 1 / work.parts, cluster.client_iops)
-    rate = client * _nic(parts, work, cluster.client_nic) / work.wire_bytes
-    yield _even(Resource.CLIENT_NIC, load.clients, work.client_transfers, rate)
-    if cluster.switch is not None:
-        crossings = max(work.client_transfers, work.storage_transfers)
-        yield _even(Resource.SWITCH, 1, crossings, cluster.switch / work.wire_bytes)
-    rate = storage * _nic(parts, work, cluster.storage_nic) / work.wire_bytes
-    yield _even(Resource.STORAGE_NIC, nodes, work.storage_transfers, rate)
+        of_a_part = 1 / parts_at_once(load, cluster)
+        yield _even(Resource.CLIENT_SOFTWARE, load.clients, of_a_part, cluster.client_iops)
+    yield from _wires(parts, load, work, nodes / at_once, visits)
     if cluster.server_iops is not None:
-        yield _even(Resource.SERVER_SOFTWARE, nodes, work.disk_visits, cluster.server_iops)
-    yield _disks(parts, load, work, disks)
+        yield _even(Resource.SERVER_SOFTWARE, nodes / at_once, work.disk_visits * visits, cluster.server_iops)
+    yield _disks(parts, load, work, disks / work.together)
+
+
+def _wires(parts: Parts, load: Load, work: Work, nodes: float, visits: float) -> list[Stations]:
+    """NICs and switch. Packets pass one while later ones are still in another, so a message takes the time of the slowest.
+
+    Not so where a node first takes all in and then sends it on: that is a transfer of its own.
+    """
+    cluster = parts.cluster
+    rate = cluster.client_nics * _nic(parts, work, cluster.client_nic) / work.wire_bytes
+    found = [_even(Resource.CLIENT_NIC, load.clients, work.client_transfers, rate)]
+    if cluster.switch is not None:
+        crossings = max(work.client_transfers, work.storage_transfers * work.together)
+        found.append(_even(Resource.SWITCH, 1, crossings, cluster.switch / work.wire_bytes))
+    rate = cluster.storage_nics * _nic(parts, work, cluster.storage_nic) / work.wire_bytes
+    found.append(_even(Resource.STORAGE_NIC, nodes, work.storage_transfers * visits, rate))
+    if work.hops > work.disk_visits:
+        return found
+    slowest = max(found, key=lambda kind: kind.service_seconds)
+    return [kind if kind is slowest else replace(kind, is_passed_through=True) for kind in found]
 
 
 def _nic(parts: Parts, work: Work, link: float) -> float:
-    """Bytes per second of one NIC: as measured for messages of that size, at most as stated."""
+    """Bytes per second of one NIC: as measured for messages of that size, at most as stated; else what frames leave."""
     network = parts.baselines.network
-    return min(link, network.bandwidth(work.wire_bytes)) if network.bandwidths else link
+    return min(link, network.bandwidth(work.wire_bytes)) if network.bandwidths else PAYLOAD * link
 
 
-def _even(resource: Resource, count: int, visits: float, rate: float) -> Stations:
+def _even(resource: Resource, count: float, visits: float, rate: float) -> Stations:
     """Transfers of one size and steps of software take as long each time."""
     return Stations(resource, count, visits, steady(1 / rate), rate, variability=0.0)
 
 
-def _disks(parts: Parts, load: Load, work: Work, count: int) -> Stations:
+def _disks(parts: Parts, load: Load, work: Work, count: float) -> Stations:
     curve = parts.curve(load.test, work.disk_bytes)
     rates: Rates = curve.rates
     peak = curve.peak

@@ -81,7 +81,7 @@ def _cell(
         "queueing": forecaster.queueing(load),
     }
     if calibration is not None:
-        forecasts["calibrated"] = forecaster.queueing(load, calibration.delay_seconds, calibration.speed)
+        forecasts["calibrated"] = forecaster.queueing(load, calibration.correction)
     iops = forecasts["queueing"].iops
     shares = forecaster.shares(load, iops)
     return PredictedCell(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from leadline.analyse.prediction.stations import Correction
 from leadline.analyse.prediction.workload import Load
 
 MODELS = ("napkin", "bounds", "queueing", "calibrated")
@@ -28,12 +29,11 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What two probe cells of the target told: the same cluster, later and slower (or faster)."""
+    """What two probe cells of the target told that the baselines do not hold."""
 
-    delay_seconds: float
-    """Further time of a request that the baselines do not hold."""
-    speed: float
-    """Rates of all parts, over those of the baselines."""
+    correction: Correction
+    reached: float
+    """Throughput of the heavy probe, over what the baselines promise."""
     probes: tuple[Load, Load]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from leadline.analyse.prediction.stations import Floats, Network, Stations
+from leadline.analyse.prediction.stations import Floats, Network, Pinned, Stations
 
 EXACT = 2048
 """Customers: time grows with their square."""
@@ -35,9 +35,24 @@ def rounds_per_second(network: Network, customers: int) -> list[float]:
 
 def rounds_with(network: Network, customers: int) -> float:
     """Rounds a second with this many; approximate beyond EXACT."""
+    if network.pinned is not None:
+        return _pinned(network, network.pinned, customers)
     if customers <= EXACT:
         return rounds_per_second(network, customers)[-1]
     return _fixed_point(network, customers)
+
+
+def _pinned(network: Network, pinned: Pinned, customers: int) -> float:
+    """Every place by itself, with each number of files that may lie there, by its chance."""
+    one, chances = network.at_one_place(), pinned.likely()
+    inside = {files: max(1, round(files * customers / pinned.files)) for files in chances}
+    least = [count for count in inside.values() if count <= EXACT]
+    curve = rounds_per_second(one, max(least)) if least else []
+    rounds = {
+        count: curve[count - 1] if count <= EXACT else rounds_with(one, count) for count in inside.values()
+    }
+    mean = sum(chance * rounds[inside[files]] for files, chance in chances.items())
+    return min(pinned.places * mean, network.most_rounds)
 
 
 def residual_share(kind: Stations, network: Network) -> float:
@@ -71,7 +86,7 @@ class _Queue:
         if self._over > 0 and shrink != 1.0:
             seconds = np.interp(1 + (self._numbers[:inside] - 1) * shrink, self._numbers, self._seconds)
         self._residence = self._kind.visits * float(np.dot(seconds, chances))
-        return self._residence
+        return self._residence - (self._kind.service_seconds - self._kind.alone_seconds)
 
     def take(self, inside: int, rounds: float) -> None:
         """The queue as it stands with that many customers at that rate."""
@@ -104,4 +119,5 @@ def _mean_residence(kind: Stations, network: Network, length: float, rounds: flo
     busy = min(1.0, rounds / kind.most_rounds)
     met = max(0.0, length * (customers - 1) / customers - residual_share(kind, network) * busy)
     place = np.array([1.0 + met])
-    return kind.visits * float(place[0] / kind.rates(place)[0])
+    own = kind.service_seconds - kind.alone_seconds
+    return kind.visits * float(place[0] / kind.rates(place)[0]) - own

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from leadline.analyse import wording
 from leadline.analyse.prediction.stations import Resource
@@ -44,6 +44,34 @@ class Use:
     """Of the one that is used most."""
 
 
+WAYS = ("read", "write")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What holds a point up."""
+
+    kind: Resource
+    how: Literal["all", "one", "none"]
+    """All of the kind are used up, a single one that others wait for, or nothing."""
+    share: float
+    """So far is it used."""
+
+
+@dataclass(frozen=True)
+class OfWay:
+    """The reads, or the writes, of a mixed load."""
+
+    iops: float
+    mean_ns: float | None
+    """None where nothing was answered."""
+    latencies: Histogram
+
+    def percentile_ns(self, fraction: float) -> float | None:
+        """None where nothing was answered."""
+        return float(self.latencies.percentile(fraction)) if self.latencies.total else None
+
+
 @dataclass(frozen=True)
 class Finding:
     """One scenario, simulated."""
@@ -71,6 +99,17 @@ class Finding:
         """None where nothing was answered."""
         return float(self._latencies.percentile(fraction)) if self._latencies.total else None
 
+    def of_way(self, way: str) -> OfWay:
+        """Of a mixed load: WAYS has the names."""
+        latency = self.outcome[f"{way}_latency"]
+        seconds = self.outcome["window_ns"] / 1e9
+        mean = latency["mean_ns"]
+        return OfWay(
+            latency["count"] / seconds,
+            None if mean is None else float(mean),
+            Histogram.from_bins(dict(latency["bins"])),
+        )
+
     @cached_property
     def _latencies(self) -> Histogram:
         return Histogram.from_bins(dict(self.outcome["latency"]["bins"]))
@@ -89,15 +128,25 @@ class Finding:
         return found
 
     @property
-    def binding(self) -> str:
-        """Who is used up; where nobody is, requests wait for each other's turn or for the time that each takes."""
+    def bound(self) -> Bound:
+        """Who is used up."""
         kind, use = max(self.uses.items(), key=lambda item: item[1].mean)
         if use.mean >= USED_UP:
-            return f"{kind} {use.mean:.0%}"
+            return Bound(kind, "all", use.mean)
         alone, busiest = max(self.uses.items(), key=lambda item: item[1].highest)
         if busiest.highest >= USED_UP and busiest.highest > 2 * busiest.mean:
-            return f"one of {alone}, {busiest.highest:.0%}"
-        return f"latency ({kind} {use.mean:.0%})"
+            return Bound(alone, "one", busiest.highest)
+        return Bound(kind, "none", use.mean)
+
+    @property
+    def binding(self) -> str:
+        """The same in words; where nobody is used up, requests wait for each other's turn or for the time that each takes."""
+        kind, how, share = self.bound.kind, self.bound.how, self.bound.share
+        return {
+            "all": f"{kind} {share:.0%}",
+            "one": f"one of {kind}, {share:.0%}",
+            "none": f"latency ({kind} {share:.0%})",
+        }[how]
 
     @property
     def _shortfall_by_chance(self) -> float:

@@ -10,12 +10,12 @@ from typing import Any
 from leadline.errors import UserError
 from leadline.spec.cluster import Cluster
 from leadline.spec.load_cluster import ClusterFile, build_cluster
-from leadline.spec.simulation import Simulation, build_simulation
+from leadline.spec.simulation import HALF, MIXED, Simulation, build_simulation
 
 MOST_SCENARIOS = 10_000
 OF_THE_CLUSTER = ("storage_nodes", "clients")
 AXES = (
-    "rw", "block_size", *OF_THE_CLUSTER, "numjobs", "iodepth", "arrivals_per_second", "failed_nodes", "stragglers",
+    "rw", "read_percentage", "block_size", *OF_THE_CLUSTER, "numjobs", "iodepth", "arrivals_per_second", "failed_nodes", "stragglers",
 )  # fmt: skip
 LEAST_OPERATIONS = 50_000
 OPERATIONS_FOR_EACH_IN_FLIGHT = 20
@@ -35,6 +35,18 @@ class Scenario:
     def block_size(self) -> int:
         """Bytes of a request."""
         return int(self.settings["block_size"])
+
+    @property
+    def read_share(self) -> float:
+        """Of all requests, 0 to 1."""
+        if self.settings["rw"] in MIXED:
+            return float(self.settings["read_percentage"]) / 100
+        return 0.0 if self.settings["rw"].endswith("write") else 1.0
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some requests read and others write."""
+        return 0.0 < self.read_share < 1.0
 
     @property
     def in_flight_of_a_client(self) -> int:
@@ -89,12 +101,21 @@ def _values(simulation: Simulation, cluster: Cluster, name: str) -> tuple[Any, .
     values = getattr(simulation, name)
     if values is not None:
         return tuple(values)
+    if name == "read_percentage":
+        return (HALF,)
     return (getattr(cluster, name),) if name in OF_THE_CLUSTER else (None,)
 
 
 def _combined(axes: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+    """A share of reads belongs to mixed tests; without it combinations of other tests are one and the same."""
+    known = set()
     for values in product(*axes.values()):
-        yield dict(zip(axes, values, strict=True))
+        settings = dict(zip(axes, values, strict=True))
+        if settings["rw"] not in MIXED:
+            settings["read_percentage"] = None
+        if (key := tuple(settings.values())) not in known:
+            known.add(key)
+            yield settings
 
 
 def _scenario(file: ClusterFile, simulation: Simulation, settings: Mapping[str, Any], where: str) -> Scenario:

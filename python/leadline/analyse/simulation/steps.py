@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from leadline.analyse.prediction.baselines import NetworkBaseline
-from leadline.analyse.prediction.paths import Parts, round_trip_seconds
-from leadline.analyse.simulation.disks import measured_curve, stated_curve
+from leadline.analyse.prediction.paths import PAYLOAD, Parts, round_trip_seconds
+from leadline.analyse.simulation.disks import Curve, measured_curve, stated_curve
 from leadline.analyse.simulation.scenarios import Scenario
 from leadline.spec.cluster import Cluster
+from leadline.spec.simulation import MIXED
 
 
 def step_of(scenario: Scenario, parts: Parts | None) -> dict[str, Any]:
@@ -28,21 +29,31 @@ def step_of(scenario: Scenario, parts: Parts | None) -> dict[str, Any]:
     }
 
 
-def disk_bytes(scenario: Scenario) -> int:
-    """Of one request to one disk."""
+def tests_of(scenario: Scenario) -> tuple[str, ...]:
+    """What its requests do: one test of one way, or for mixed ones the reading test and the writing one."""
+    test = str(scenario.settings["rw"])
+    if test not in MIXED:
+        return (test,)
+    random = test.removesuffix("rw")
+    both = (f"{random}read", f"{random}write")
+    return both if scenario.is_mixed else both[:1] if scenario.read_share else both[1:]
+
+
+def disk_bytes(scenario: Scenario, test: str) -> int:
+    """Of one request to one disk, of a test of one way."""
     cluster = scenario.cluster
     piece = min(scenario.block_size, cluster.chunk_size or scenario.block_size)
-    if _copies(scenario):
+    if _copies(scenario, test):
         return int(cluster.chunk_size or piece)
     code = cluster.erasure_code
     return -(-piece // code.data) if code else piece
 
 
-def _copies(scenario: Scenario) -> bool:
+def _copies(scenario: Scenario, test: str) -> bool:
     """Whether a write is of less than a chunk, and the chunk is written anew."""
     cluster = scenario.cluster
     small = cluster.chunk_size is not None and scenario.block_size < cluster.chunk_size
-    return cluster.copy_on_write and small and scenario.settings["rw"].endswith("write")
+    return cluster.copy_on_write and small and test.endswith("write")
 
 
 def _clients(scenario: Scenario, parts: Parts | None) -> dict[str, Any]:
@@ -55,6 +66,7 @@ def _clients(scenario: Scenario, parts: Parts | None) -> dict[str, Any]:
         "most_requests_per_second": cluster.client_iops,
         "nics": cluster.client_nics,
         "nic_bytes_per_second": _nic(scenario, parts, cluster.client_nic),
+        "writes_to_a_file": cluster.writes_to_a_file,
     }
 
 
@@ -77,24 +89,30 @@ def _storage(scenario: Scenario, parts: Parts | None) -> dict[str, Any]:
         "nic_bytes_per_second": _nic(scenario, parts, cluster.storage_nic),
         "delay_ns": cluster.server_delay * 1e9,
         "most_requests_per_second": cluster.server_iops,
-        "disk_rates": _disk_rates(scenario, parts),
+        **_disk_rates(scenario, parts),
         "service": simulation.service,
         "service_times": [[max(1, round(each.time * 1e9)), each.count] for each in simulation.service_times],
     }
 
 
-def _disk_rates(scenario: Scenario, parts: Parts | None) -> list[tuple[int, float]]:
-    test, size, copied = scenario.settings["rw"], disk_bytes(scenario), _copies(scenario)
+def _disk_rates(scenario: Scenario, parts: Parts | None) -> dict[str, Curve]:
+    """Of what requests do; mixed ones have a curve for each way."""
+    curves = [_curve(scenario, parts, test) for test in tests_of(scenario)]
+    return dict(zip(("disk_rates", "disk_write_rates"), curves, strict=False))
+
+
+def _curve(scenario: Scenario, parts: Parts | None, test: str) -> Curve:
+    size, copied = disk_bytes(scenario, test), _copies(scenario, test)
     if parts is not None and parts.baselines.disks:
         return measured_curve(parts, test, size, copied)
     return stated_curve(scenario.cluster.disk, test, size, copied)
 
 
 def _nic(scenario: Scenario, parts: Parts | None, link: float) -> float:
-    """As measured for messages of that size, at most as stated."""
+    """As measured for messages of that size, at most as stated; else what frames leave, as in predictions."""
     network: NetworkBaseline | None = parts.baselines.network if parts else None
     if network is None or not network.bandwidths:
-        return link
+        return PAYLOAD * link
     message = min(scenario.block_size, scenario.cluster.chunk_size or scenario.block_size)
     return min(link, network.bandwidth(message))
 
@@ -103,9 +121,10 @@ def _layout(scenario: Scenario) -> dict[str, Any]:
     cluster = scenario.cluster
     return {
         "chunk_bytes": cluster.chunk_size or scenario.block_size,
-        "stripe": cluster.stripe,
+        "stripe": cluster.stripe if cluster.chunk_size else 1,
         "protection": _protection(cluster),
         "writes": cluster.writes,
+        **({"reads": cluster.reads} if cluster.reads != "any_copy" else {}),
     }
 
 
@@ -117,10 +136,14 @@ def _protection(cluster: Cluster) -> dict[str, Any]:
 
 
 def _load(scenario: Scenario) -> dict[str, Any]:
-    test = scenario.settings["rw"]
+    way = tests_of(scenario)[0].removeprefix("rand")
     return {
-        "direction": test.removeprefix("rand"),
-        "random": test.startswith("rand"),
+        **(
+            {"direction": "mixed", "read_share": scenario.read_share}
+            if scenario.is_mixed
+            else {"direction": way}
+        ),
+        "random": scenario.settings["rw"].startswith("rand"),
         "request_bytes": scenario.block_size,
         "operations": scenario.operations,
         "warm_up_operations": scenario.warm_up,

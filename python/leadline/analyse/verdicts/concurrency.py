@@ -6,6 +6,7 @@ from leadline.analyse.client_windows import Load, Span, spans_of
 from leadline.analyse.merge import Trial, overlap_share
 from leadline.analyse.results import Verdict, VerdictName
 from leadline.analyse.verdicts.context import CellContext
+from leadline.analyse.verdicts.short_window import excess_in_flight, not_counted
 from leadline.analyse.wording import digits, listed, percent, seconds
 
 LITTLE_LOW, LITTLE_HIGH = 0.8, 1.2
@@ -15,13 +16,16 @@ LEAST_OVERLAP = 0.95
 def inert_axis(context: CellContext) -> Verdict | None:
     """Little's law: IOPS x mean latency must come to iodepth x numjobs, else the engine keeps another one.
 
-    Only for closed loops whose jobs ran together: a job that ended early keeps none from then on.
+    Only for closed loops whose jobs ran together: a job that ended early keeps none from then on. What the ends of a short
+    window explain is no other depth.
     """
     kept, depth = context.trials.effective_concurrency, context.trials.iodepth
     if kept is None or depth <= 1 or "rate" in context.trials.cell:
         return None
     ratio = kept / context.trials.concurrency
     if LITTLE_LOW <= ratio <= LITTLE_HIGH or context.trials.least_overlap < LEAST_OVERLAP:
+        return None
+    if excess_in_flight(context) or not_counted(context):
         return None
     evidence = (
         f"Little's law gives an effective iodepth of {digits(kept / context.trials.jobs)} where "

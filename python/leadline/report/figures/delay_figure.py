@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leadline.analyse import wording
 from leadline.analyse.staleness import Staleness, Timeout
-from leadline.report.figures.price_figure import Tick
+from leadline.report.figures.frame import Frame, Tick
 from leadline.store.histories import DelaySample
 
 WIDTH, HEIGHT = 430, 210
@@ -16,22 +16,14 @@ TICKS_AT_MOST = 6
 
 
 @dataclass(frozen=True)
-class DelayFigure:
+class DelayFigure(Frame):
     """Everything that is drawn, in pixels of a view of WIDTH x HEIGHT."""
 
     title: str
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     path: str
     band: str
     stale_marks: tuple[float, ...]
     fresh_marks: tuple[float, ...]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     cache_x: float | None
     """Where the cache forgets what it learned right at the change."""
     sentence: str
@@ -53,7 +45,8 @@ def delay_figure(curve: Staleness, samples: Sequence[DelaySample]) -> DelayFigur
     own = [each for each in samples if each.mechanism == curve.mechanism]
     outline = [*points(curve.band_high), *reversed(points(curve.band_low))]
     return DelayFigure(
-        curve.mechanism, WIDTH, HEIGHT, LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM,
+        WIDTH, HEIGHT, LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM,
+        title=curve.mechanism,
         path=f"M {' L '.join(points(curve.probability))}",
         band=f"M {' L '.join(outline)} Z",
         stale_marks=tuple(across(each.delay_ns / 1e9) for each in own if each.stale),

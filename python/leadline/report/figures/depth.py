@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leadline.analyse.network import is_of_network, profiles
+from leadline.analyse.recommendations import of_data
 from leadline.analyse.results import CellResult, Reference, Results
 from leadline.analyse.sites import shared_links
 from leadline.report import wording
+from leadline.store.records import Direction
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,18 @@ def depth_charts(results: Sequence[Results]) -> list[Depth]:
 
 def charts_of(one: Results) -> list[Depth]:
     """The axes of one run."""
-    of_data = [bandwidth_depth(one), rate_depth(one)] if tests_of(one) else []
-    return [*of_data, *([metadata_depth(one)] if phases_of(one) else [])]
+    tests, messages = tests_of(one), any(map(is_of_network, one.cells))
+    bandwidths = [bandwidth_depth(one)] if tests or messages else []
+    return [
+        *bandwidths,
+        *([rate_depth(one)] if tests else []),
+        *([metadata_depth(one)] if phases_of(one) else []),
+    ]
 
 
 def bandwidth_depth(one: Results) -> Depth:
-    """Memory copy, network, then for each test its nominal limit and the best measured cell."""
+    """Memory copy, network (stated, the lab's cables, measured), then for each test its nominal limit, the object store, what was foretold
+    and the best measured cell."""
     reference = one.reference
     memory = layer("memory copy", reference.memory_copy_bytes_per_second, "not measured", None)
     hardware = [memory]
@@ -57,14 +66,42 @@ def bandwidth_depth(one: Results) -> Depth:
     links = shared_links(one.sites, one.cells)
     if links is not None:
         hardware.append(layer(links[0], links[1], "", memory))
-    layers = list(hardware)
+    # One connection is no bound: several carry more, so nothing below is a share of it.
+    layers = [*hardware, *network_layers(one, hardware[-1])]
     for test in tests_of(one):
         nominal = layer(f"{test}, nominal limit", nominal_limit(reference, test), "not stated", memory)
-        upper = next((upper for upper in (nominal, *reversed(hardware)) if upper.value), None)
+        store = store_layers(one, test, memory)
+        upper = next((upper for upper in (*store, nominal, *reversed(hardware)) if upper.value), None)
         foretold = foretold_layers(one, test, upper)
         best = best_layer(one, test, "bandwidth", foretold[0] if foretold and foretold[0].value else upper)
-        layers += [nominal, *foretold, best]
+        layers += [nominal, *store, *foretold, best]
     return Depth(one.label, "Bandwidth", "bandwidth", tuple(layers))
+
+
+def network_layers(one: Results, above: Layer) -> list[Layer]:
+    """The fastest stream of one connection between the hosts of the same run; none where the network was not measured."""
+    streams = [row.one_way for profile in profiles(one.cells) for row in profile.rows if row.one_way]
+    # A valid figure of short messages would say nothing about the network: the highest of all, marked where it is doubtful.
+    best = best_cell([cell for cell in streams if "bandwidth" in cell.metrics], "bandwidth")
+    if best is None:
+        return []
+    detail = wording.cell_phrase(best.cell, ("target", "tool", "message_size"))
+    rate, doubtful = best.metrics["bandwidth"].value, not best.valid("bandwidth")
+    return [layer("network, one connection", rate, "", above, doubtful=doubtful, detail=detail)]
+
+
+def store_layers(one: Results, test: str, above: Layer) -> list[Layer]:
+    """What the object store of the same run gives or takes at its best; none where it was not measured."""
+    reads = any(cell.test == test and cell.direction is Direction.READ for cell in one.cells)
+    wanted = (Direction.OBJECT_GET,) if reads else (Direction.OBJECT_PUT, Direction.OBJECT_MULTIPART_PUT)
+    cells = [cell for cell in one.cells if cell.direction in wanted and "bandwidth" in cell.metrics]
+    trusted = [cell for cell in cells if cell.valid("bandwidth")]
+    best = best_cell(trusted or cells, "bandwidth")
+    if best is None:
+        return []
+    label = "get from the object store" if reads else "put into the object store"
+    detail = wording.cell_phrase(best.cell, ("target", "object_size", "part_size", "concurrency", "clients"))
+    return [layer(label, best.metrics["bandwidth"].value, "", above, doubtful=not trusted, detail=detail)]
 
 
 def foretold_layers(one: Results, test: str, above: Layer | None) -> list[Layer]:
@@ -99,12 +136,12 @@ def metadata_depth(one: Results) -> Depth:
 
 def tests_of(one: Results) -> list[str]:
     """The tests of data of a run in the order of its cells."""
-    return list(dict.fromkeys(cell.test for cell in one.cells if not cell.direction.is_phase))
+    return list(dict.fromkeys(cell.test for cell in of_data(one.cells)))
 
 
 def phases_of(one: Results) -> list[str]:
     """The operations of metadata of a run, by their ways."""
-    return list(dict.fromkeys(cell.test for cell in one.cells if cell.direction.is_phase))
+    return list(dict.fromkeys(cell.test for cell in one.cells if cell.direction.is_of_names))
 
 
 def nominal_limit(reference: Reference, test: str) -> float | None:

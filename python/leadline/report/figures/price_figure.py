@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from leadline.analyse import wording
 from leadline.analyse.consistency_words import stale_words
 from leadline.analyse.price import Point, Price
+from leadline.report.figures.frame import Frame, Tick
 from leadline.store.records import Direction
 
 WIDTH, HEIGHT = 900, 420
@@ -21,14 +22,6 @@ SHORTEST_NS = 1e6
 STEPS = (1, 2, 5)
 LEAST_GAP = 17.0
 """Between names at the ends of lines."""
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A mark on an axis."""
-
-    at: float
-    label: str
 
 
 @dataclass(frozen=True)
@@ -68,17 +61,9 @@ class Column:
 
 
 @dataclass(frozen=True)
-class PriceFigure:
+class PriceFigure(Frame):
     """Everything that is drawn, in pixels of a view of WIDTH x HEIGHT."""
 
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     x_label: str

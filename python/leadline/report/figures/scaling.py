@@ -23,7 +23,7 @@ def scaling_charts(results: Sequence[Results], beside: Sequence[PublishedTable] 
     families: dict[tuple[object, ...], list[Curve]] = {}
     for one in results:
         for curve in one.curves:
-            if curve.cells[0].direction.is_phase:
+            if curve.cells[0].direction.is_of_names:
                 families.setdefault(_family(curve), []).append(curve)
     campaigns = {one.label: one.manifest.name for one in results}
     return [_chart(curves, beside, campaigns) for curves in families.values()]

@@ -71,7 +71,7 @@ function detailMembers(cell) {
 
 // One line a client, then one a server: servers have NICs and no figures of their own.
 function memberTable(entry) {
-  const heads = ["host", "its load over time", "bandwidth", "95 % interval", "IOPS", "mean", "p99", "n", "NIC in", "NIC out", "link used", "sent again"];
+  const heads = ["host", "its load over time", "bandwidth", "95 % interval", "IOPS", "mean", "p99", "n", "NIC in", "NIC out", "link used", "sent again", "CPU busy", "disk busy", "disk queue"];
   const hosts = new Map(entry.hosts.map((host) => [host.name, host]));
   const shown = [...heads.keys()].filter((place) => place < 8 ? entry.clients.length || place === 0 : hosts.size && hostHas(entry.hosts, heads[place]));
   const table = element("table", null, { class: "members" });
@@ -94,8 +94,8 @@ function memberTable(entry) {
 }
 
 function hostHas(hosts, head) {
-  if (head === "link used") return hosts.some((host) => host.link !== null);
-  return head !== "sent again" || hosts.some((host) => host.again);
+  const told = { "link used": "link", "sent again": "again", "CPU busy": "cpu", "disk busy": "disk", "disk queue": "queue" }[head];
+  return !told || hosts.some((host) => host[told] !== null && (told !== "again" || host.again));
 }
 
 function memberFields(client, host, end) {
@@ -118,6 +118,9 @@ function memberFields(client, host, end) {
     number(host ? rate(host.transmit) : ""),
     link,
     number(host && host.again ? host.again.toLocaleString("en-US") : ""),
+    number(host && host.cpu !== null ? measure("share", host.cpu) : ""),
+    number(host && host.disk !== null ? measure("share", host.disk) : ""),
+    number(host && host.queue !== null ? digits(host.queue) : ""),
   ];
 }
 

@@ -173,7 +173,7 @@ function downloadColumns() {
     ...metrics.flatMap((metric) => ["value", "low", "high"].map((side) => [`${metric.name}_${side}_${unitName[metric.unit]}`, metric[side]])
       .concat([[`${metric.name}_n`, metric.n], [`${metric.name}_method`, metric.method], [`${metric.name}_valid`, (cell) => isValid(cell, metric.name)]])),
     ["verdicts", (cell) => verdictsOf(cell).map((verdict) => `${verdict.name}: ${verdict.evidence()}`).join("; ")],
-    ...Object.entries(facts).filter(([name]) => !["run", "experiment", "test"].includes(name)),
+    ...Object.entries(facts).filter(([name]) => !["run", "experiment", "test"].includes(name) && !settings.some((setting) => setting.name === name)),
     ...resources.map((resource) => [resource.name, resource.value]),
     ["command", commandOf],
   ];
@@ -256,7 +256,7 @@ function drawWhenIdle(figures) {
   later(() => figures.forEach((figure) => figure.begin && figure.begin()), { timeout: 3000 });
 }
 
-const figures = [startMetadata(), startNetwork(), startSurfaces(), startThroughput(), startPercentiles()].filter(Boolean);
+const figures = [startMetadata(), startNetwork(), startObjects(), startSurfaces(), startThroughput(), startPercentiles()].filter(Boolean);
 startTheme(figures);
 drawWhenIdle(figures);
 startDownloads();

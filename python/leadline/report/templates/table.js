@@ -78,7 +78,7 @@ class LazyTable {
     this.rows = [...this.rows].sort((left, right) => {
       const [a, b] = [keys.get(left), keys.get(right)];
       if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b)) || left - right;
-      const order = typeof a === "number" ? a - b : String(a).localeCompare(String(b));
+      const order = typeof a === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
       return (ascending ? order : -order) || left - right;
     });
   }

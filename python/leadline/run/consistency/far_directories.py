@@ -10,7 +10,6 @@ import json
 import os
 import select
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from leadline.run.layouts import OWN_PREFIX
 from leadline.run.observe.machine import Machine
 from leadline.run.observe.mounts import Mount, find_mount
 from leadline.run.targets.work_directory import MARKER
+from leadline.run.temporary import temporary_folder
 
 LOOK = r"""
 [ -e "$1" ] || { echo state=absent; exit 0; }
@@ -111,11 +111,11 @@ def _is_ours(marker: str | None) -> bool:
 
 def _mount(lines: list[str], path: str) -> Mount | None:
     """By that host's mount table."""
-    with tempfile.TemporaryDirectory(prefix="leadline-mounts-") as root:
-        table = Path(root) / "proc/self/mountinfo"
+    with temporary_folder("mounts") as root:
+        table = root / "proc/self/mountinfo"
         table.parent.mkdir(parents=True)
         table.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return find_mount(Machine(Path(root)), Path(path))
+        return find_mount(Machine(root), Path(path))
 
 
 class FarClaim:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -29,6 +28,7 @@ from leadline.run.consistency.lanes import clients_at
 from leadline.run.consistency.load_clients import LoadClient, run_together
 from leadline.run.consistency.mounts import Claim, check_distinct, check_shared, claimed, described
 from leadline.run.executable import engine_executable
+from leadline.run.temporary import temporary_folder
 from leadline.store.histories import NO_REPORT, Histories
 
 OBJECTS = "objects"
@@ -176,8 +176,8 @@ def _work(
 def _records(keep: Path | None) -> Iterator[Path]:
     """A folder for the records, which stays if somebody wants it."""
     if keep is None:
-        with tempfile.TemporaryDirectory(prefix="leadline-histories-") as folder:
-            yield Path(folder)
+        with temporary_folder("histories") as folder:
+            yield folder
         return
     try:
         keep.mkdir(parents=True, exist_ok=True)

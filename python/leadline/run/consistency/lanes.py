@@ -78,7 +78,8 @@ class Lanes:
         except Empty:
             return
         except ClientLost as lost:
-            self.lost = self.lost or lost
+            if self.lost is None or lost.hangs:  # that one hangs matters more than who was lost first
+                self.lost = lost
             self._stop.set()
 
     def _one(self, each: Assignment, clients: dict[str, Client]) -> None:

@@ -11,14 +11,16 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from leadline.errors import UserError, did_you_mean
 from leadline.run.hosts.local import LocalHost
 from leadline.run.seams import Completed, Host, Invocation
+from leadline.store.series import Series
 
 LAUNCH_SECONDS = 60.0
 """What starting the ranks and gathering may take beside the step."""
@@ -59,19 +61,24 @@ class Launcher:
 
 
 class MpiCrew:
-    """One rank a client, in the order of the clients."""
+    """One rank a client, in the order of the clients; also what their machines count beside it (seams.Elsewhere)."""
 
     def __init__(
         self,
         launcher: Launcher = Launcher(),
         host: Host | None = None,
+        directory: Path | None = None,
     ) -> None:
-        """`host` runs the launcher; None: this machine. Raises UserError when mpi4py is missing here."""
+        """`host` runs the launcher; None: this machine. `directory`: whose disks and FUSE queue the ranks' machines count.
+
+        Raises UserError when mpi4py is missing here."""
         if importlib.util.find_spec("mpi4py") is None:
             raise UserError("hosts by MPI need mpi4py, which is not installed here: pip install mpi4py")
         self._launcher = launcher
         self._host = host or LocalHost()
+        self._directory = directory
         self._facts: dict[str, Any] = {}
+        self._counted: list[dict[str, Any]] = []
 
     def run(
         self,
@@ -80,7 +87,7 @@ class MpiCrew:
         on_line: Callable[[str], None],
     ) -> Mapping[str, Completed]:
         """One invocation a client, let go together by MPI; lines are those of the first rank."""
-        self._facts = {}
+        self._facts, self._counted = {}, []
         try:
             launcher = self._launcher.argv(len(invocations))
         except UserError as error:
@@ -90,7 +97,9 @@ class MpiCrew:
         with tempfile.TemporaryDirectory(prefix="scratch-mpi-", dir=beside) as name:
             folder = Path(name).resolve()
             step = folder / STEP
-            step.write_text(json.dumps([_document(*each) for each in invocations.items()]), encoding="utf-8")
+            below = str(self._directory or "")
+            asked = [_document(*each) | {"directory": below} for each in invocations.items()]
+            step.write_text(json.dumps(asked), encoding="utf-8")
             argv = (*launcher, sys.executable, "-m", WORKER, str(step))
             launched = self._host.run(Invocation(argv, folder, folder, seconds), on_start, on_line)
             return self._gathered(folder / RESULT, invocations, launched)
@@ -102,6 +111,31 @@ class MpiCrew:
     def facts(self) -> dict[str, Any]:
         """Of the last run: which host each client was, and how exactly their clocks are known."""
         return self._facts
+
+    def __enter__(self) -> MpiCrew:
+        """The ranks count by themselves."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        return None
+
+    def concerns(self, clients: Sequence[str]) -> bool:
+        """Ranks are started for those that take part only."""
+        return True
+
+    def series(self) -> list[Series]:
+        """What the ranks' machines counted beside the last run, over time."""
+        return [Series(*each) for counted in self._counted for each in counted["series"]]
+
+    def totals(self) -> dict[str, float]:
+        """The same in total."""
+        return {name: gained for counted in self._counted for name, gained in counted["totals"].items()}
+
+    def notes(self) -> list[str]:
+        """What went wrong with their counters."""
+        return [note for counted in self._counted for note in counted["notes"]]
 
     def _gathered(
         self, result: Path, invocations: Mapping[str, Invocation], launched: Completed
@@ -122,7 +156,7 @@ class MpiCrew:
                 )
                 for name in invocations
             }
-        self._facts = document["facts"]
+        self._facts, self._counted = document["facts"], document["counted"]
         return {name: Completed(**document["completed"][name]) for name in invocations}
 
 

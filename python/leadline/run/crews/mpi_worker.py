@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from leadline.run.crews.mpi import RESULT
+from leadline.run.crews.rank_counters import RankCounters
 from leadline.run.executable import engine_executable
 from leadline.run.hosts.local import LocalHost
 from leadline.run.hosts.relocation import packed, relocated, unpack
-from leadline.run.hosts.temporary import temporary_folder
 from leadline.run.seams import Completed, Invocation
+from leadline.run.temporary import temporary_folder
 
 CLOCK_READINGS = 10
 CLOCK_TAG = 7
@@ -100,12 +101,16 @@ def _work(communicator: Any, mpi: Any, path: Path) -> None:
         raise SystemExit(f"rank {rank}: {communicator.Get_size()} ranks were started for {len(step)} clients")
     ahead_ns, within_ns = _clock_ahead(communicator, rank)
     document, files = step[rank]
-    completed, made = _perform(document, files, MpiGate(communicator, mpi), tells=rank == 0)
-    completed = _on_first_clock(completed, ahead_ns)
     host = mpi.Get_processor_name()
+    counts = communicator.allgather(host).index(host) == rank  # one rank speaks for its machine
+    beside = RankCounters(document["name"], document["directory"] if counts else None)
+    gate = MpiGate(communicator, mpi)
+    completed, made = _perform(document, files, gate, beside, tells=rank == 0)
+    completed = _on_first_clock(completed, ahead_ns)
     gathered = communicator.gather((document["name"], asdict(completed), made, host, within_ns))
+    counted = communicator.gather(beside.told())
     if rank == 0:
-        _write(path, step, gathered)
+        _write(path, step, gathered, [each for each in counted if each])
 
 
 def _read(path: Path) -> list[tuple[dict[str, Any], bytes]]:
@@ -120,13 +125,16 @@ def _read(path: Path) -> list[tuple[dict[str, Any], bytes]]:
 
 
 def _perform(
-    document: Mapping[str, Any], files: bytes, gate: MpiGate, tells: bool
+    document: Mapping[str, Any], files: bytes, gate: MpiGate, beside: RankCounters, tells: bool
 ) -> tuple[Completed, bytes]:
     """In a folder of this host, which is gone afterwards."""
     with temporary_folder("mpi") as scratch:
         unpack(io.BytesIO(files), scratch)
         invocation = relocated(_invocation(document), scratch, str(engine_executable()))
-        completed = LocalHost().run(invocation, lambda pid: None, _tell if tells else lambda line: None, gate)
+        with beside:
+            completed = LocalHost().run(
+                invocation, beside.watch_engine, _tell if tells else lambda line: None, gate
+            )
         if invocation.takes_answers:  # of which every rank's command is one, or none
             gate.leave()
         return completed, packed(scratch)
@@ -177,16 +185,21 @@ def _on_first_clock(completed: Completed, ahead_ns: int) -> Completed:
     )
 
 
-def _write(path: Path, step: Sequence[tuple[dict[str, Any], bytes]], gathered: Sequence[Any]) -> None:
+def _write(
+    path: Path, step: Sequence[tuple[dict[str, Any], bytes]], gathered: Sequence[Any], counted: Sequence[Any]
+) -> None:
     """Scratch files where the engines look for them; the result last, by which leadline knows that all is there."""
     for (document, _), (_, _, made, _, _) in zip(step, gathered, strict=True):
         unpack(io.BytesIO(made), Path(document["scratch"]))
+    queues = {each["name"]: each["queue"] for each in counted if each["queue"]}
     result = {
         "completed": {name: completed for name, completed, *_ in gathered},
         "facts": {
             "mpi_hosts": {name: host for name, _, _, host, _ in gathered},
             "clocks_known_to_within_ns": max(within_ns for *_, within_ns in gathered),
-        },
+        }
+        | ({"fuse_queues": queues} if queues else {}),
+        "counted": counted,
     }
     draft = path.with_name(f"{RESULT}.draft")
     draft.write_text(json.dumps(result), encoding="utf-8")

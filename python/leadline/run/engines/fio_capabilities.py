@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from leadline.errors import UserError, did_you_mean
+from leadline.run.temporary import temporary_folder
 from leadline.store.records import Cell
 
 ASK_TIMEOUT_SECONDS = 20
@@ -142,7 +142,7 @@ def _ask(path: str, question: str) -> str:
 def starts(ioengine: str) -> bool:
     """Whether the engine really starts here: io_uring may be listed and still be forbidden (sysctl, seccomp)."""
     fio = installed_fio()
-    with tempfile.TemporaryDirectory(prefix="leadline-probe-") as folder:
+    with temporary_folder("probe") as folder:
         argv = [
             fio.path,
             "--name=probe",

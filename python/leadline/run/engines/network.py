@@ -81,7 +81,7 @@ def _of_foreign(
             *errors.strip().splitlines(),
             *output.strip().splitlines(),
         ]
-        ended = f"{tool.name} ended with exit code {completed.exit_code}: {said[-1].strip() if said else 'no message'}"
+        ended = f"{tool.name} ended with exit code {completed.exit_code}: {_why(said)}"
         missing = next((line for line in said if line.startswith("leadline: ")), None)
         return Outcome(reason=missing.removeprefix("leadline: ") if missing else ended, raw=raw)
     if role == SERVING:
@@ -96,6 +96,12 @@ def _of_foreign(
         "retransmits_of": "every connection of the host that asked" if again is None else "the connection",
     }
     return Outcome(measurements=tuple(measurements_of(figures)), jobs=_use(completed), raw=raw, facts=facts)
+
+
+def _why(said: Sequence[str]) -> str:
+    """Tools end with their usage where they were asked for what they do not do, so an error goes before the last line."""
+    errors = [line.strip() for line in said if "error" in line.lower()]
+    return next(iter(errors), said[-1].strip() if said else "no message")
 
 
 def _use(completed: Completed) -> tuple[JobUse, ...]:

@@ -1,29 +1,30 @@
 """Loads on object stores: a cell as a step of leadline-engine, and its answer as measurements.
 
-In a cell the client instances are `numjobs`, and requests in flight of each `iodepth`; sizes lose their unit, durations are seconds.
+Sizes lose their unit in a cell, durations are seconds. Where it names no `instances`, there are as many as divide its requests in
+flight evenly, one a core at most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from leadline.plan.objects import operations_of
 from leadline.store.histogram import Histogram
-from leadline.store.records import Cell, Direction, JobUse, Latency, Measurement, Scalar
+from leadline.store.records import Cell, Direction, JobUse, Latency, Measurement
 from leadline.store.series import Series
 
-OPERATIONS = ("put", "get", "head", "list", "delete")
 
-
-def step_of(cell: Cell, folder: str, seed: int = 0, retries: int = 0) -> dict[str, Any]:
+def step_of(cell: Cell, folder: str, most_instances: int, seed: int = 0) -> dict[str, Any]:
     """What the engine is asked to do; without the store."""
-    clients = int(cell["numjobs"])
+    concurrency = int(cell["concurrency"])
     step: dict[str, Any] = {
         "workload": "object_load", "folder": folder, "object_size_bytes": cell["object_size"], "objects": cell["objects"],
-        "concurrency": clients * int(cell["iodepth"]), "clients": clients, "retries": retries, "seed": seed,
+        "concurrency": concurrency, "clients": int(cell.get("instances", instances_for(concurrency, most_instances))),
+        "retries": int(cell.get("retries", 0)), "seed": seed, "operations": list(operations_of(cell)),
     }  # fmt: skip
     if cell.get("part_size"):
-        step |= {"part_size_bytes": cell["part_size"], "operations": ["put", "get", "delete"]}
+        step["part_size_bytes"] = cell["part_size"]
     if cell.get("window"):
         step["runtime_ns"] = round(float(cell["window"]) * 1e9)
     return step
@@ -84,6 +85,9 @@ def warnings(result: Mapping[str, Any]) -> Iterator[str]:
         retried = sum(share["retried"] for share in phase["clients"])
         if retried:
             yield f"object {phase['operation']}: {retried:,} requests were made again"
+        listings = sum(share["operations"] for share in phase["clients"])
+        if phase["listed_objects"] > listings * result["objects"]:
+            yield "object list: it named more objects than were put, which an earlier step has left"
 
 
 def fault(result: Mapping[str, Any]) -> str | None:
@@ -100,6 +104,10 @@ def _fact(phase: Mapping[str, Any], result: Mapping[str, Any], begin_ns: int) ->
         "operation": direction_of(phase["operation"], bool(result["part_size_bytes"])),
         "planned": phase["planned"],
         "start_ns": phase["start_monotonic_ns"] - begin_ns,
+        "first_done_ns": min(
+            (share["ended_ns"] for share in phase["clients"] if share["operations"]), default=None
+        ),
+        "first_done_operations": None,
         "last_done_ns": phase["runtime_ns"],
         "user_ns": phase["user_ns"],
         "system_ns": phase["system_ns"],
@@ -124,12 +132,6 @@ def _latency(document: Mapping[str, Any]) -> Latency:
     )  # fmt: skip
 
 
-def cell_of(sizes: Mapping[str, Scalar], concurrency: int, most_clients: int) -> dict[str, Scalar]:
-    """A cell for so many requests in flight, over as many instances as divide them evenly."""
-    clients = max(count for count in range(1, min(concurrency, most_clients) + 1) if concurrency % count == 0)
-    return {**sizes, "numjobs": clients, "iodepth": concurrency // clients}
-
-
-def dataset_bytes(cells: Sequence[Cell]) -> int:
-    """The most that lies in the store at one time."""
-    return max((int(cell["object_size"]) * int(cell["objects"]) for cell in cells), default=0)
+def instances_for(concurrency: int, most: int) -> int:
+    """As many client instances as divide the requests in flight evenly."""
+    return max(count for count in range(1, min(concurrency, most) + 1) if concurrency % count == 0)

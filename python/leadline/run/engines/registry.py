@@ -8,6 +8,7 @@ from leadline.run.engines.job_file import JobFileEngine
 from leadline.run.engines.memory_copy import MemoryCopyEngine
 from leadline.run.engines.metadata import MetadataEngine
 from leadline.run.engines.network import NetworkEngine
+from leadline.run.engines.object_engine import ObjectEngine
 from leadline.run.engines.paced import PacedEngine
 from leadline.run.engines.posix import PosixEngine
 from leadline.run.seams import Engine
@@ -19,6 +20,7 @@ ENGINES: dict[str, Engine] = {
     "memory_copy": MemoryCopyEngine(),
     "metadata": MetadataEngine(),
     "network": NetworkEngine(),
+    "object": ObjectEngine(),
     "paced": PacedEngine(),
     "posix": PosixEngine(),
 }

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from leadline.errors import UserError
+from leadline.run.deadline import killed_after
 from leadline.run.executable import engine_executable
 from leadline.run.hosts.ssh_connection import Connection
-from leadline.run.hosts.supervised import killed_after
 
 LOOK = r"""
 engine="$HOME/.cache/leadline/engine-$1"

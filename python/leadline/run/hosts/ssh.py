@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from leadline.errors import UserError
+from leadline.run.deadline import killed_after
 from leadline.run.hosts.answering import LEFT_ALONE, Answering
 from leadline.run.hosts.relocation import packed, relocated
 from leadline.run.hosts.remote_machine import RemoteMachine, look_at
@@ -30,7 +31,6 @@ from leadline.run.hosts.supervised import (
     READY_WITHIN_SECONDS,
     REPORT,
     completed_from,
-    killed_after,
     never_started,
 )
 from leadline.run.seams import Completed, Gate, Invocation
@@ -111,6 +111,11 @@ class SshHost:
         """What a short command prints there; raises UserError that names the host."""
         return self._connection.ask(argv, timeout_seconds)
 
+    def inside(self, argv: Sequence[str]) -> list[str]:
+        """The command line that runs a command there, with its input and output here; raises UserError."""
+        self._connection.open()
+        return self._connection.argv(argv)
+
     def address(self) -> str:
         """At which other hosts reach it."""
         return self._connection.address()
@@ -134,12 +139,13 @@ class SshHost:
         listener.start()
         ready = _get_ready(process, files)
         held_back = _held_back(ready, gate)
+        # Before the word goes out: whoever is woken by it may take our processor, and the command is at work long before we go on.
+        started_ns = time.monotonic_ns() + machine.round_trip_ns // 2
         if ready and not held_back:
             self._orders = process.stdin
             self._order(b"interrupt\n" if self._interrupted else b"go\n")
         else:
             process.stdin.close()
-        started_ns = time.monotonic_ns() + machine.round_trip_ns // 2
         at_most_seconds = invocation.timeout_seconds + GRACE_SECONDS + HOME_WITHIN_SECONDS
         with killed_after(process, at_most_seconds):
             came_home = homecoming.receive(process.stdout, invocation.scratch)

@@ -19,7 +19,7 @@ from pathlib import Path
 from leadline.errors import UserError
 from leadline.run.executable import engine_executable
 from leadline.run.hosts.asking import answer
-from leadline.run.hosts.temporary import temporary_folder
+from leadline.run.temporary import temporary_folder
 
 CONFIG_VARIABLE = "LEADLINE_SSH_CONFIG"
 """Names a configuration file in place of the user's usual one."""

@@ -13,12 +13,13 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from leadline.run.deadline import killed_after
 from leadline.run.executable import engine_executable
 from leadline.run.hosts.answering import LEFT_ALONE, Answering
 from leadline.run.hosts.asking import answer
@@ -146,18 +147,6 @@ def completed_from(
         started_ns=started_ns,
         ended_ns=started_ns + document["wall_ns"],
     )
-
-
-@contextlib.contextmanager
-def killed_after(process: subprocess.Popen[Any], seconds: float) -> Iterator[None]:
-    """A process that takes longer is killed, whereupon its pipes end."""
-    timer = threading.Timer(seconds, process.kill)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def never_started(gate: Gate | None, reason: str, interrupted: bool = False) -> Completed:

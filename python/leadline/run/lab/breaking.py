@@ -17,6 +17,7 @@ from leadline.run.lab.gate import passing
 from leadline.run.lab.guards import Guard
 from leadline.run.lab.journal import Entry, Journal
 from leadline.run.lab.parts import Parts, parts_of, ready_lab
+from leadline.run.lab.patience import Patience
 from leadline.run.lab.processes import Process
 from leadline.run.lab.resource import Resource
 from leadline.run.lab.state import LabState
@@ -107,21 +108,33 @@ def _begun(
         point = parts.disk(subject)
         return fill_disk(journal, point, leave_bytes, seconds)
     number = parts.server(subject)
-    for each in _standing(journal.entries()):
-        if isinstance(each.resource, Killed) and each.resource.number == number:
-            raise UserError(f"{subject} is killed already; end that first with leadline lab fault NAME end")
+    if _is_killed(journal.entries(), number):
+        raise UserError(f"{subject} is killed already; end that first with leadline lab fault NAME end")
     return (kill if verb == "kill" else pause)(journal, number, seconds)
 
 
 def _check_restarted(journal: Journal, subject: str, number: str) -> None:
     """A server that does not come back after a kill is a finding of its own, and no fault that was undone."""
-    until = time.monotonic() + RESTARTED_FOR_SECONDS
-    while (entry := journal.entry(number)) is not None and isinstance(entry.resource, Process):
+    patience = Patience(RESTARTED_FOR_SECONDS)
+    while _stands_again(journal, subject, number) and not patience.is_over():
+        time.sleep(0.05)
+
+
+def _stands_again(journal: Journal, subject: str, number: str) -> bool:
+    """False once it is killed anew or the lab goes down, neither of which can happen behind the gate, while we look."""
+    with passing(journal.path.parent) as is_open:
+        entries = journal.entries() if is_open else []
+        entry = next((each for each in entries if each.number == number), None)
+        if entry is None or not isinstance(entry.resource, Process) or _is_killed(entries, number):
+            return False
         if not entry.resource.found(entry.identity):
             raise UserError(f"{subject} was started again and has ended by itself; see {entry.resource.log}")
-        if time.monotonic() > until:
-            return
-        time.sleep(0.05)
+        return True
+
+
+def _is_killed(entries: list[Entry], number: str) -> bool:
+    killings = (each.resource for each in _standing(entries) if isinstance(each.resource, Killed))
+    return any(killing.number == number for killing in killings)
 
 
 def _refuse_twice(journal: Journal, subject: str, wanted: Resource) -> None:

@@ -1,7 +1,8 @@
 """Conditions of a measurement: narrow links, lost packets, slow disks, small clients. All journaled, all undone with the lab.
 
-There is no fixed delay: it needs the netem queueing discipline, which kernels built without modules lack. A token bucket
-delays only under load; a disk held to so many operations a second delays each at iodepth 1.
+There is no fixed delay: it needs the netem queueing discipline, which kernels built without modules lack. The token bucket of a
+thin cable passes frame by frame, that of a wide one up to two milliseconds at once; a disk held to so many operations a second
+delays each at iodepth 1.
 """
 
 from __future__ import annotations
@@ -26,8 +27,12 @@ from leadline.run.lab.rules import OffloadsOff, PacketLoss, Shaper
 from leadline.run.lab.throttles import Throttle
 from leadline.run.lab.tools import in_groups
 
-BURST_FLOOR_BYTES = 64 * 1024
-"""A packet as veth hands it over; a smaller bucket would let none through."""
+THIN_BITS_PER_SECOND = 100_000_000
+"""Up to here a cable passes frame by frame; a gigabit of single frames a second would take a core of its own, which servers lack then."""
+FRAMES_BUCKET_BYTES = 2 * 1550
+"""Room for two full frames of MTU 1500: a lone message takes the time of its bytes, as on a real cable."""
+PACKET_BYTES = 72 * 1024
+"""What veth hands over at once, 64 KiB and the headers of its frames; where less fits the bucket, it is cut into them."""
 BURST_SECONDS = 0.002
 QUEUE_MS = 20
 LOSS_TOOLS = {"nft": "nftables", "ethtool": "ethtool"}
@@ -69,9 +74,16 @@ def shape_link(journal: Journal, host: LabHost, bits_per_second: int) -> None:
         raise UserError(
             f"a link cannot be shaped to {bits_per_second} bit/s; give a positive rate, or cut the link"
         )
-    burst = max(BURST_FLOOR_BYTES, round(bits_per_second / 8 * BURST_SECONDS))
+    burst, queue_ms = _bucket(bits_per_second / 8)
     for namespace, device in ((host.namespace, DEVICE), (host.switch, host.port)):
-        journal.make(Shaper(namespace, device, bits_per_second, burst, QUEUE_MS))
+        journal.make(Shaper(namespace, device, bits_per_second, burst, queue_ms))
+
+
+def _bucket(bytes_per_second: float) -> tuple[int, int]:
+    """Bytes that pass at once, and milliseconds that others wait at most: a packet that is cut into frames finds room for all of them."""
+    if bytes_per_second * 8 <= THIN_BITS_PER_SECOND:
+        return FRAMES_BUCKET_BYTES, QUEUE_MS + round(PACKET_BYTES / bytes_per_second * 1000)
+    return max(PACKET_BYTES, round(bytes_per_second * BURST_SECONDS)), QUEUE_MS
 
 
 def lose_packets(

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from leadline.errors import UserError
+from leadline.run.lab.patience import Patience
 from leadline.run.lab.resource import Busy, Ledger, Record
 from leadline.run.observe.machine import Machine
 from leadline.run.observe.mounts import Mount, read_mounts
 
 EMPTY_WITHIN_SECONDS = 5.0
-ADOPTED_IN_ROUNDS = 20
+ADOPTED_WITHIN_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class ControlGroup:
     def remove(self, ledger: Ledger, identity: str | None) -> None:
         """Kills what lives in it, then removes it."""
         path = Path(self.path)
-        until = time.monotonic() + EMPTY_WITHIN_SECONDS
+        patience = Patience(EMPTY_WITHIN_SECONDS)
         while True:
             kill_members(path)
             try:
@@ -74,7 +75,7 @@ class ControlGroup:
             except FileNotFoundError:
                 return
             except OSError:  # EBUSY until the last process has been reaped
-                if time.monotonic() > until:
+                if patience.is_over():
                     raise Busy(
                         f"processes {members(path)} in {path} cannot be killed, probably stuck in the kernel; see dmesg"
                     ) from None
@@ -100,17 +101,19 @@ def kill_members(path: Path) -> None:
 
 
 def adopt(pids: Callable[[], Iterable[int]], paths: Iterable[str]) -> None:
-    """Moves processes with all their threads into groups, until none is left that was forked meanwhile."""
+    """Moves processes with all their threads into groups, until none is left that was forked meanwhile.
+
+    One that is just ending stays where it is, without an error, until it has ended.
+    """
     for path in map(Path, paths):
-        for _ in range(ADOPTED_IN_ROUNDS):
-            outside = set(pids()) - set(members(path))
-            if not outside:
-                break
+        until = time.monotonic() + ADOPTED_WITHIN_SECONDS
+        while outside := set(pids()) - set(members(path)):
+            if time.monotonic() > until:
+                raise UserError(f"the processes {sorted(outside)} cannot be moved into {path}; see dmesg")
             for pid in outside:
                 with contextlib.suppress(ProcessLookupError):  # it has ended
                     (path / "cgroup.procs").write_text(str(pid))
-        else:
-            raise UserError(f"the processes {sorted(outside)} cannot be moved into {path}; see dmesg")
+            time.sleep(0.001)
 
 
 def write_setting(path: Path, text: str) -> None:

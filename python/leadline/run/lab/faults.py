@@ -22,6 +22,7 @@ from leadline.run.lab.guards import guarded
 from leadline.run.lab.journal import Journal
 from leadline.run.lab.namespaces import FOLDER, links
 from leadline.run.lab.network import LabHost
+from leadline.run.lab.patience import Patience
 from leadline.run.lab.processes import KILLED_WITHIN_SECONDS, Process, alive, signal_one, state
 from leadline.run.lab.resource import Busy, Ledger, Record
 from leadline.run.lab.tools import ToolFailed
@@ -81,9 +82,9 @@ class Paused:
         """Stops them and waits until the kernel has."""
         for each in self.crew:
             signal_one(each, signal.SIGSTOP)
-        until = time.monotonic() + STOPPED_WITHIN_SECONDS
+        patience = Patience(STOPPED_WITHIN_SECONDS)
         while any(alive(each) and state(each) != "T" for each in self.crew):
-            if time.monotonic() > until:
+            if patience.is_over():
                 raise Busy(
                     f"{self.described()} did not take hold; a process is stuck in the kernel, see dmesg"
                 )
@@ -121,9 +122,9 @@ class Killed:
         """Kills, and waits until they are gone."""
         for each in self.crew:
             signal_one(each, signal.SIGKILL)
-        until = time.monotonic() + KILLED_WITHIN_SECONDS
+        patience = Patience(KILLED_WITHIN_SECONDS)
         while any(alive(each) for each in self.crew):
-            if time.monotonic() > until:
+            if patience.is_over():
                 raise Busy(f"{self.name} cannot be killed; it is stuck in the kernel, see dmesg")
             time.sleep(0.005)
 

@@ -77,11 +77,15 @@ def remove_tree(path: Path) -> None:
             f"{inside[-1]} is still mounted inside {path}; unmount it, then run leadline lab down again"
         )
     try:
-        shutil.rmtree(path)  # does not follow links
-    except FileNotFoundError:
-        return
+        shutil.rmtree(path, onerror=_unless_gone)  # does not follow links
     except OSError as error:
         raise UserError(f"{path} could not be removed: {error.strerror} ({error.filename})") from None
+
+
+def _unless_gone(call: object, path: str, failure: tuple[object, BaseException, object]) -> None:
+    """What goes by itself meanwhile (a file that was hidden because it was open, once it is closed) is no reason to leave the rest."""
+    if not isinstance(failure[1], FileNotFoundError):
+        raise failure[1]
 
 
 def _identity(path: str) -> str:

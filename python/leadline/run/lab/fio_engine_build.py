@@ -35,7 +35,7 @@ done
 cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
     sed -n 's/^deb\\(-src\\)\\{0,1\\} /deb-src /p' | sort -u >sources/lines.list
 own="-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$1/sources -o Dir::State::Lists=$1/lists"
-own="$own -o Dir::Cache=$1/cache -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Retries=1"
+own="$own -o Dir::Cache=$1/cache -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Retries=3"
 apt-get $own --quiet update || true # another repository's failure is not ours: the source comes or it does not
 apt-get $own --quiet --download-only source "fio=$2"
 dpkg-source --extract fio_*.dsc source

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,12 +18,14 @@ from pathlib import Path
 from leadline.errors import UserError, did_you_mean
 from leadline.run.lab.disks import KIND, NEEDS, Disk, make_disks
 from leadline.run.lab.laboratory import Laboratory, Wishes
+from leadline.run.lab.listening import listens
 from leadline.run.lab.network import LabHost
 from leadline.run.lab.state import Ready, Seat
 from leadline.run.seams import Access
 
 FILESYSTEM = "fuse.glusterfs"
 VOLUME = "leadline"
+PORT = 24007
 REPLICAS = 3
 SERVES_WITHIN_SECONDS = 20.0
 JOINED_WITHIN_SECONDS = 20.0
@@ -41,12 +44,17 @@ CONFIGURATION = """volume management
 end-volume
 """
 """As the distribution's file; without the keepalive options no peer can be probed (glusterd-handler.c, MSGID 106498)."""
-OWN_FOLDERS = """
+OWN_PLACE = """
+echo "$3" > /proc/sys/kernel/hostname &&
 mount --bind "$1" /var/lib/glusterd && mount --bind "$2" /var/log/glusterfs &&
 mount -t tmpfs leadline /run && mkdir /run/gluster &&
 exec glusterd --no-daemon --volfile=/var/lib/glusterd/glusterd.vol --log-file=- --pid-file=/run/glusterd.pid
 """
-"""By exec all the way, so that the process of the journal becomes glusterd; /run last: it hides the lab's own folder."""
+"""By exec all the way, so that the process of the journal becomes glusterd; /run last: it hides the lab's own folder.
+
+The name of the host is its own, too: a client takes a brick of its own host's name for local and reads from it alone (afr-common.c,
+`afr_local_pathinfo`), so on one kernel under one name all reads of all files would go to one of the three copies.
+"""
 
 
 @dataclass(frozen=True)
@@ -147,13 +155,16 @@ def _start(lab: Laboratory, host: LabHost, disk: Disk) -> Node:
     folder = lab.folder(f"glusterd{host.number}")
     state, logs = lab.inside(folder, "state"), lab.inside(folder, "logs")
     (state / "glusterd.vol").write_text(CONFIGURATION, encoding="utf-8")
-    words = ("unshare", "--mount", "sh", "-c", OWN_FOLDERS, "leadline", str(state), str(logs))
+    own = (str(state), str(logs), host.namespace)
+    words = ("unshare", "--mount", "--uts", "sh", "-c", OWN_PLACE, "leadline", *own)
     return Node(host, disk, lab.start(f"glusterd{host.number}", words, host, stop_seconds=STOP_SECONDS))
 
 
 def _serves(lab: Laboratory, node: Node) -> bool:
-    """Whether it answers on the socket in its own /run: before that exists, the machine's own glusterd would answer."""
-    if not Path(f"/proc/{_pid(lab, node)}/root/run/gluster").exists():
+    """Whether it answers on the socket in its own /run. That it has one shows in its port, which only glusterd itself opens: before,
+    one would see the machine's own /run, where another glusterd may answer.
+    """
+    if not listens(lab, node.host, PORT):
         return False
     if not Path(f"/proc/{_pid(lab, node)}/root/run/glusterd.socket").is_socket():
         return False
@@ -178,7 +189,10 @@ def _make_volume(lab: Laboratory, nodes: Sequence[Node], shape: Shape) -> None:
     first = nodes[0]
     for node in nodes[1:]:
         _gluster(lab, first, "peer", "probe", node.host.address)
-    lab.wait(first.number, lambda: _joined(lab, first) == len(nodes), JOINED_WITHIN_SECONDS)
+    # Each of them: a brick is staged where it will lie, and refused while that host does not see the others yet.
+    lab.wait(
+        first.number, lambda: all(_joined(lab, node) == len(nodes) for node in nodes), JOINED_WITHIN_SECONDS
+    )
     for node in nodes:
         node.brick.mkdir()
     sets = ("replica", str(shape.replicas)) if shape.replicas > 1 else ()
@@ -221,15 +235,15 @@ def _wait_for_bricks(point: Path, bricks: Sequence[Path], log: Path) -> None:
 
 
 def _reaches(point: Path, bricks: Sequence[Path]) -> bool:
-    """Whether a directory made through the client is at once on all of them."""
+    """Whether a directory made through the client is at once on all of them, and goes again."""
+    probe = point / "probe"
     try:
-        (point / "probe").mkdir()
-        reached = all((brick / "probe").is_dir() for brick in bricks)
-        (point / "probe").rmdir()
-    except FileExistsError:
-        (point / "probe").rmdir()
-        return False
+        probe.mkdir()
+        reached = all((brick / probe.name).is_dir() for brick in bricks)
+        probe.rmdir()
     except OSError:
+        with suppress(OSError):  # of a look that failed half-way: then the next one fails on it as well
+            probe.rmdir()
         return False
     return reached
 

@@ -1,7 +1,8 @@
 """A lab held to a site's conditions: what cannot be is refused before it is brought up, the rest is set when all of it serves.
 
 Targets know nothing of this. Clients' groups are made first, so that they are undone last: after the mounts, whose processes live
-in them. Links, losses and slow disks are made last, so that neither coming up nor going down is slow.
+in them. Links, losses and limits of disks are made last, so that neither coming up nor going down is slow. Disks that take their time are
+made where the target makes its disks (laboratory.py): they lie below.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ from leadline.run.lab.parts import devices_of, host_number
 from leadline.run.lab.processes import Process
 from leadline.run.lab.state import Ready, Seat
 
+LIMITS_OF_DISKS = ("disk_read_bandwidth", "disk_write_bandwidth", "disk_read_iops", "disk_write_iops")
+OF_SLOW_DISKS = ("disk_channels", "disk_channel_bandwidth")
 KINDS: Mapping[str, tuple[str, ...]] = {
     "network": ("link", "packet_loss"),
-    "disk": ("disk_read_bandwidth", "disk_write_bandwidth", "disk_read_iops", "disk_write_iops"),
+    "disk": (*LIMITS_OF_DISKS, "disk_latency", *OF_SLOW_DISKS),
     "client": ("client_cores", "client_memory"),
     "server": ("server_cores",),
 }
@@ -61,6 +64,11 @@ def check_conditions(name: str, target: LabTarget, conditions: Conditions) -> No
                 )
             if key in given and given[key] <= 0:
                 raise UserError(f"{key} is {given[key]:g}; give a value above 0, or leave it out")
+    orphan = next((key for key in OF_SLOW_DISKS if key in given and "disk_latency" not in given), None)
+    if orphan is not None:
+        raise UserError(
+            f"{orphan} is given without disk_latency; say how long a request takes there, or leave it out"
+        )
     if given.get("packet_loss", 0) >= 100:
         raise UserError(f"packet_loss is {given['packet_loss']:g} %; give less than 100, or cut the link")
 
@@ -97,7 +105,7 @@ def hold(lab: Laboratory, made: Ready, conditions: Conditions, prepared: Prepare
         return made
     made = _limit_clients(lab, made, prepared)
     _limit_servers(lab, prepared.servers)
-    made = _slow_disks(lab, made, disk_limits(conditions))
+    made = _hold_disks(lab, made, conditions)
     _hold_links(lab, made, conditions)
     return replace(made, facts={**made.facts, "conditions": conditions.given()})
 
@@ -105,7 +113,7 @@ def hold(lab: Laboratory, made: Ready, conditions: Conditions, prepared: Prepare
 def disk_limits(conditions: Conditions) -> DiskLimits | None:
     """None where disks are free."""
     limits = DiskLimits(
-        *(_whole(getattr(conditions, key)) for key in KINDS["disk"])
+        *(_whole(getattr(conditions, key)) for key in LIMITS_OF_DISKS)
     )  # the fields stand in the same order
     return None if limits == DiskLimits() else limits
 
@@ -165,14 +173,17 @@ def _holds(mount: Mount, seat: Seat) -> bool:
     return "://" not in seat.directory and Path(seat.directory).is_relative_to(mount.point)
 
 
-def _slow_disks(lab: Laboratory, made: Ready, limits: DiskLimits | None) -> Ready:
-    if limits is None:
+def _hold_disks(lab: Laboratory, made: Ready, conditions: Conditions) -> Ready:
+    """Limits are set; disks that take their time were made so, if there are any."""
+    if not set(KINDS["disk"]) & set(conditions.given()):
         return made
-    devices = devices_of(made.facts)
+    devices, limits = devices_of(made.facts), disk_limits(conditions)
     if not devices:
         raise UserError(
             f"{lab.state.name} keeps its data in a directory and has no disk of its own to slow down; leave the disk_ settings out"
         )
+    if limits is None:
+        return made
     leashes = _leashes_of_servers(lab)
     seats = made.clients or (Seat("", made.directory),)
     homes = leashes or [path for seat in seats for path in seat.groups]

@@ -6,6 +6,7 @@ under `raw` can be fetched again (pkg/chunk/disk_cache.go).
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -15,12 +16,19 @@ from leadline.errors import UserError
 
 CACHED = "raw"
 STAGED = "rawstaging"
+UNFINISHED = ".tmp"
+"""Ends the name of a block that the client has not written whole; it gets its own name then, wherever we look meanwhile."""
 LOOK_AGAIN_SECONDS = 0.05
 
 
 def staged_blocks(cache: Path) -> int:
     """How many blocks wait there for their upload."""
     return sum(1 for path in _files(cache, STAGED))
+
+
+def cached_bytes(cache: Path) -> int:
+    """What lies there and can be fetched again."""
+    return sum(_size_bytes(path) for path in _files(cache, CACHED) if path.suffix != UNFINISHED)
 
 
 def clear_cache(cache: Path, wait_seconds: float = 0.0) -> int:
@@ -36,7 +44,7 @@ def clear_cache(cache: Path, wait_seconds: float = 0.0) -> int:
                 "(the option upload-delay holds it back) before the cache is cleared"
             )
         time.sleep(LOOK_AGAIN_SECONDS)
-    cleared_bytes = sum(_size_bytes(path) for path in _files(cache, CACHED))
+    cleared_bytes = cached_bytes(cache)
     for volume in _volumes(cache):
         shutil.rmtree(volume / CACHED, ignore_errors=True)  # the client may add to it meanwhile
     return cleared_bytes
@@ -48,8 +56,10 @@ def _volumes(cache: Path) -> list[Path]:
 
 
 def _files(cache: Path, kind: str) -> Iterator[Path]:
+    """By a walk that passes over what goes meanwhile: the client removes blocks, and directories that are empty."""
     for volume in _volumes(cache):
-        yield from (path for path in (volume / kind).rglob("*") if path.is_file())
+        for folder, _, names in os.walk(volume / kind):
+            yield from (Path(folder) / name for name in names)
 
 
 def _size_bytes(path: Path) -> int:

@@ -17,6 +17,7 @@ from leadline.run.lab.laboratory import Laboratory, LabTarget, Wishes
 from leadline.run.lab.packages import require
 from leadline.run.lab.parts import client_hosts
 from leadline.run.lab.signals import ending_orderly, undisturbed
+from leadline.run.lab.slow_disks import slow_disk
 from leadline.run.lab.state import LabState, Ready, lab_state, locked, user
 from leadline.run.lab.stuck_mounts import free_stuck_mounts
 from leadline.run.lab.tools import Toolbox
@@ -78,8 +79,8 @@ def standing(name: str, target: LabTarget, wishes: Wishes, tell: Tell, owner: st
             _down(state, lock)
         with ending_orderly():
             ready, seconds = _up(state, lock, target, wishes, tell, owner)
-        tell(f"{name} is up after {seconds:.2f} s")
         try:
+            tell(f"{name} is up after {seconds:.2f} s")
             yield ready
         finally:
             with undisturbed():
@@ -89,8 +90,10 @@ def standing(name: str, target: LabTarget, wishes: Wishes, tell: Tell, owner: st
 def clear_leavings(name: str, owner: str, tell: Tell) -> None:
     """Takes a lab down that a killed process of this owner left; raises UserError when somebody uses it."""
     state = lab_state(name)
-    if _left_by(state) == owner:
-        with locked(state) as lock:
+    if _left_by(state) != owner:
+        return
+    with locked(state) as lock:
+        if _left_by(state) == owner:  # the lock is waited for: meanwhile another may have brought up its own
             tell(f"the interrupted run left the lab {name} behind; taking it down first")
             _down(state, lock)
 
@@ -103,9 +106,10 @@ def _up(
     require({**BASIC_TOOLS, **target.needs}, Toolbox(), tell)
     started = time.monotonic()
     state.folder.mkdir(mode=0o755)
-    state.owner.write_text(owner, encoding="utf-8")
-    lab = Laboratory(state, Journal(state.journal, Toolbox().holding(lock)), tell)
     try:
+        state.owner.write_text(owner, encoding="utf-8")
+        disk = slow_disk(wishes.conditions)
+        lab = Laboratory(state, Journal(state.journal, Toolbox().holding(lock)), tell, slow_disk=disk)
         prepared = prepare(lab, wishes)
         made = hold(lab, target.up(lab, wishes), wishes.conditions, prepared)
         ready = replace(

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from leadline.errors import UserError
 from leadline.run.lab.holders import loops
+from leadline.run.lab.patience import Patience
 from leadline.run.lab.resource import Busy, Ledger, Record
 from leadline.run.lab.tools import ToolFailed
 
@@ -43,10 +44,15 @@ class Loop:
     def remove(self, ledger: Ledger, identity: str | None) -> None:
         """Detaches it and waits until it is gone: losetup returns at once when the device is still in use."""
         for device in self._devices(identity):
-            ledger.tools.run("losetup", "--detach", f"/dev/{device}")
-        until = time.monotonic() + DETACHED_WITHIN_SECONDS
+            try:
+                ledger.tools.run("losetup", "--detach", f"/dev/{device}")
+            except ToolFailed:
+                # Else it went by itself: an earlier try had met a user of it, who has ended now.
+                if self.found(identity):
+                    raise
+        patience = Patience(DETACHED_WITHIN_SECONDS)
         while self.found(identity):
-            if time.monotonic() > until:
+            if patience.is_over():
                 raise Busy(
                     f"{self.described()} is still in use, perhaps mounted in another mount namespace; end what uses it"
                 )

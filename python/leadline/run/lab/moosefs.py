@@ -31,6 +31,8 @@ CHUNK_PORT = 9422
 EMPTY_METADATA = b"MFSM NEW"
 """The package's metadata.mfs.empty: without it the master takes an empty folder for a lost one."""
 EXPORTS = "* / rw,alldirs,admin,maproot=0:0\n"
+SYNC_DISKS = "sync-disks"
+"""Our own option: a chunkserver answers from its page cache (it has no setting for O_SYNC), so a slow disk would hold back no write."""
 CHUNKSERVER_SETTINGS = frozenset(
     {
         "HDD_FSYNC_BEFORE_CLOSE", "HDD_LEAVE_SPACE_DEFAULT", "HDD_RR_CHUNK_COUNT", "HDD_SPARSIFY_ON_WRITE", "HDD_TEST_SPEED",
@@ -50,6 +52,8 @@ class Shape:
     """In capitals, as in mfschunkserver.cfg."""
     mount: tuple[str, ...]
     """As after `mfsmount -o`."""
+    sync_disks: bool = False
+    """Chunkservers' disks mounted with `sync`: what is written is on the disk before it is answered (mount(8))."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class MooseFS:
         shape = shape_of(wishes)
         storage = lab.storage()
         disks = make_disks(lab, storage, shape.nodes, wishes.size_bytes)
+        for disk in disks if shape.sync_disks else ():
+            lab.run("mount", "-o", "remount,sync", disk.point)
         hosts = lab.network(shape.nodes + 1 + wishes.clients).hosts
         master, clients = hosts[shape.nodes], hosts[shape.nodes + 1 :]
         serving = _start_master(lab, master, storage)
@@ -97,6 +103,7 @@ def shape_of(wishes: Wishes) -> Shape:
         raise UserError(
             f'moosefs keeps goal {goal} copies on as many hosts and has {nodes}; ask for more, or set the option "goal"'
         )
+    sync_disks = _flag(SYNC_DISKS, options.pop(SYNC_DISKS, "false"))
     chunkserver = {key: text for key, text in options.items() if key.isupper()}
     for key in chunkserver:
         if key not in CHUNKSERVER_SETTINGS:
@@ -105,7 +112,13 @@ def shape_of(wishes: Wishes) -> Shape:
                 "(docs/guide/targets/moosefs.md lists them)"
             )
     mount = [f"{key}={text}" if text else key for key, text in options.items() if not key.isupper()]
-    return Shape(nodes, goal, chunkserver, tuple(mount))
+    return Shape(nodes, goal, chunkserver, tuple(mount), sync_disks)
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise UserError(f'the option "{name}" of moosefs is true or false, not "{text}"')
+    return text.lower() == "true"
 
 
 def _goal(text: str) -> int:
@@ -222,7 +235,7 @@ def _facts(
     return {
         "filesystem": FILESYSTEM, "version": f"MooseFS {lab.run('mfsmaster', '-v').removeprefix('version: ').strip()}",
         "goal": shape.goal, "storage_nodes": shape.nodes, "clients": wishes.clients,
-        "chunkserver_settings": dict(shape.chunkserver), "mount_options": list(shape.mount),
+        "chunkserver_settings": dict(shape.chunkserver), "sync_disks": shape.sync_disks, "mount_options": list(shape.mount),
         "master": hosts[shape.nodes].address, "servers": [host.address for host in hosts[: shape.nodes]],
         "server_namespaces": [host.namespace for host in hosts[: shape.nodes + 1]],
         "disks": [str(disk.device) for disk in disks], "disk_filesystem": KIND,

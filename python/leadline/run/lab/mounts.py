@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from leadline.errors import UserError
 from leadline.run.lab.holders import holders
+from leadline.run.lab.patience import Patience
 from leadline.run.lab.resource import Busy, Ledger, Record
 from leadline.run.lab.tools import ToolFailed, in_groups
 from leadline.run.observe import mounts as table
@@ -61,9 +62,9 @@ class Mount:
 
     def remove(self, ledger: Ledger, identity: str | None) -> None:
         """Unmounts, and names who prevents it; never lazily, which would only hide what is still in use."""
-        if identity not in (None, _identity(self._here()[-1])):
+        if any(identity not in (None, _identity(top)) for top in self._here()[-1:]):
             raise Busy(f"something else was mounted over {self.point}; unmount it first")
-        until = time.monotonic() + BUSY_FOR_SECONDS
+        patience = Patience(BUSY_FOR_SECONDS)
         while True:
             try:
                 ledger.tools.run("umount", self.point)
@@ -73,7 +74,7 @@ class Mount:
                     return
                 if "busy" not in error.said:
                     raise
-                if time.monotonic() > until:
+                if patience.is_over():
                     raise Busy(
                         f"{self.point} is in use by {holders(Path(self.point))}; end that, then run leadline lab down again"
                     ) from None

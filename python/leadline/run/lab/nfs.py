@@ -17,6 +17,7 @@ from leadline.run.lab.disks import KIND, NEEDS, Disk, make_disks
 from leadline.run.lab.fio_engine_build import NEEDS as ENGINE_NEEDS
 from leadline.run.lab.fio_engine_build import built_engine
 from leadline.run.lab.laboratory import Laboratory, Wishes
+from leadline.run.lab.listening import listens
 from leadline.run.lab.network import LabHost
 from leadline.run.lab.nfs_options import PROTOCOL, Shape, configuration, shape_of
 from leadline.run.lab.state import Ready, Seat
@@ -33,6 +34,7 @@ COMPLAINT = re.compile(r":CONFIG :CRIT :Config File \((.+):(\d+)\): (.+)")
 STOP_SECONDS = 0.5
 """An orderly end takes Ganesha a second, and what it would write goes away next."""
 RPCBIND = "mount -t tmpfs leadline /run && exec rpcbind -f"
+RPCBIND_PORT = 111
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def _start(lab: Laboratory, host: LabHost, disk: Disk, storage: Path, shape: Sha
     path.write_text(configuration(export, EXPORT, shape), encoding="utf-8")
     lab.parts[name] = host.number  # before rpcbind: a host is counted under the name of its first part
     rpcbind = lab.start(f"rpcbind{host.number}", ("unshare", "--mount", "sh", "-c", RPCBIND), host)
-    lab.wait(rpcbind, lambda: _socket(lab, rpcbind).is_socket(), SERVES_WITHIN_SECONDS)
+    # By its port and not by its socket: as long as it has no /run of its own, one would see that of this machine's rpcbind.
+    lab.wait(rpcbind, partial(listens, lab, host, RPCBIND_PORT), SERVES_WITHIN_SECONDS)
     enter = ("nsenter", "--target", _pid(lab, rpcbind), "--mount", "--")
     serve = (
         "ganesha.nfsd",
@@ -109,21 +112,19 @@ def _start(lab: Laboratory, host: LabHost, disk: Disk, storage: Path, shape: Sha
     return Server(host, disk, number)
 
 
-def _socket(lab: Laboratory, rpcbind: str) -> Path:
-    """In its own /run: this machine's rpcbind has one of the same name."""
-    return Path(f"/proc/{_pid(lab, rpcbind)}/root/run/rpcbind.sock")
-
-
 def _pid(lab: Laboratory, number: str) -> str:
     return (lab.journal.identity(number) or "").partition(":")[0]
 
 
 def _serves(lab: Laboratory, server: Server) -> bool:
-    """Whether both programs answer a call that does nothing, found by way of rpcbind as clients find them.
+    """Whether both programs answer. Raises UserError for a configuration that Ganesha complains about: it would not serve the export."""
+    answers = _answers(lab, server)
+    _check_configuration(lab, server)  # only now: it complains before it answers
+    return answers
 
-    Raises UserError for a configuration that Ganesha complains about: it would serve, but not the export.
-    """
-    _check_configuration(lab, server)
+
+def _answers(lab: Laboratory, server: Server) -> bool:
+    """A call that does nothing, found by way of rpcbind as clients find them."""
     try:
         for program in PROGRAMS:
             asked = ("rpcinfo", "-T", "tcp", server.host.address, program, str(PROTOCOL))

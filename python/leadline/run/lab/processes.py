@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from leadline.run.lab.control_groups import kill_members, members
+from leadline.run.lab.patience import Patience
 from leadline.run.lab.resource import Busy, Ledger, Record
 from leadline.run.lab.tools import ENTER_GROUPS
 
 AFTER_THE_WORD = f'read -r word && [ "$word" = go ] || exit 125; exec </dev/null; {ENTER_GROUPS}'
 KILLED_WITHIN_SECONDS = 5.0
+STATE, THREADS, START = 0, 17, 19
+"""Fields 3, 20 and 22 of proc_pid_stat(5), counted from the one after the name."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,8 @@ class Process:
 
 
 def identity_of(pid: int) -> str:
-    """`pid:start:boot`; start is in clock ticks since boot, field 22 of proc_pid_stat(5)."""
-    return f"{pid}:{_stat(pid)[19]}:{_boot()}"
+    """`pid:start:boot`; start is in clock ticks since boot."""
+    return _identity(pid, _stat(pid))
 
 
 def identity_or_none(pid: int) -> str | None:
@@ -93,17 +96,15 @@ def identity_or_none(pid: int) -> str | None:
 
 
 def alive(identity: str) -> bool:
-    """Whether that very process runs; a zombie does not."""
-    return state(identity) not in (None, "Z", "X")
+    """Whether that very process runs; a zombie does not, unless only its first thread has ended: the others keep its files and ports."""
+    stat = _stat_of(identity)
+    return stat is not None and (stat[STATE] not in ("Z", "X") or int(stat[THREADS]) > 1)
 
 
 def state(identity: str) -> str | None:
     """The letter of proc_pid_stat(5): R, S, D, T, Z; None when it has ended."""
-    pid = int(identity.partition(":")[0])
-    try:
-        return _stat(pid)[0] if identity_of(pid) == identity else None
-    except OSError:
-        return None
+    stat = _stat_of(identity)
+    return None if stat is None else stat[STATE]
 
 
 def signal_one(identity: str, number: signal.Signals) -> None:
@@ -121,6 +122,20 @@ def signal_one(identity: str, number: signal.Signals) -> None:
         os.close(descriptor)
 
 
+def _stat_of(identity: str) -> list[str] | None:
+    """Of that very process, by one look; None when it has ended."""
+    pid = int(identity.partition(":")[0])
+    try:
+        stat = _stat(pid)
+    except OSError:
+        return None
+    return stat if _identity(pid, stat) == identity else None
+
+
+def _identity(pid: int, stat: list[str]) -> str:
+    return f"{pid}:{stat[START]}:{_boot()}"
+
+
 def _stat(pid: int) -> list[str]:
     """The fields after the name, which may hold blanks and brackets itself."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
@@ -131,9 +146,9 @@ def _boot() -> str:
 
 
 def _ended(identity: str, within_seconds: float) -> bool:
-    until = time.monotonic() + within_seconds
+    patience = Patience(within_seconds)
     while alive(identity):
-        if time.monotonic() > until:
+        if patience.is_over():
             return False
         time.sleep(0.01)
     return True

@@ -25,16 +25,25 @@ def ending_orderly() -> Iterator[None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """The way down takes seconds and is not interrupted; kill -9 still is answered by `leadline lab down`.
+    """The way down takes seconds and is not interrupted: a signal that comes meanwhile is heard when it is over; `kill -9` still is
+    answered by `leadline lab down`.
 
-    Signals reach the main thread only, so any other is undisturbed already.
+    Held back by a handler and not by SIG_IGN, which would be inherited (execve(2)): a server that is started again meanwhile
+    would be deaf to SIGTERM. Signals reach the main thread only, so any other is undisturbed already.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    came: list[int] = []
+
+    def hold(signum: int, frame: FrameType | None) -> None:
+        came.append(signum)
+
+    before = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])

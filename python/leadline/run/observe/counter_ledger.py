@@ -14,13 +14,17 @@ from leadline.store.series import Series
 NANOSECONDS = 1_000_000_000
 TICKS_PER_SECOND = 100
 """USER_HZ, in which /proc counts processor time: 100 everywhere but on Alpha (kernel asm-generic/param.h)."""
+UNITS_A_SECOND = {"ticks": TICKS_PER_SECOND, "nanoseconds": NANOSECONDS}
+"""Of processor time, which totals give in seconds."""
 
 TIME_COUNTERS = {
     # A counter of time spent is shown over the time that passed: name -> (shown as, unit, units a second).
     "busy_milliseconds": ("utilisation_share", "share", 1e3),
     "queued_milliseconds": ("queue_length", "operations", 1e3),
     "some_microseconds": ("some_share", "share", 1e6),
+    "throttled_microseconds": ("throttled_share", "share", 1e6),
     "cpu_ticks": ("busy_cores", "cores", float(TICKS_PER_SECOND)),
+    "cpu_nanoseconds": ("busy_cores", "cores", float(NANOSECONDS)),
 }
 
 
@@ -71,8 +75,9 @@ class CounterLedger:
         """How much each counter gained between the first and the last reading; processor time as seconds."""
         totals: dict[str, float] = {}
         for name, gained in sorted(self._totals.items()):
-            if name.endswith("_ticks"):
-                totals[name.removesuffix("_ticks") + "_seconds"] = gained / TICKS_PER_SECOND
+            owner, _, unit = name.rpartition("_")
+            if unit in UNITS_A_SECOND:
+                totals[f"{owner}_seconds"] = gained / UNITS_A_SECOND[unit]
             else:
                 totals[name] = float(gained)
         return totals

@@ -5,14 +5,15 @@ Names, with the unit in each: `cpu.0.busy_share`, `disk.vda.read_bytes_per_secon
 `tcp.retransmitted_segments_per_second`, `kernel.context_switches_per_second`, `pressure.io.some_share`,
 `engine.busy_cores`. Totals are named as the counter: `disk.vda.read_bytes`, `nic.eth0.receive_bytes`,
 `cpu.0.user_seconds`, `engine.cpu_seconds`. Hosts in network namespaces of their own: `host.client1.nic.v0.receive_bytes`,
-`host.client1.tcp.retransmitted_segments`, over time with `_per_second`. Groups of processes: `group.servers.busy_cores`, in total
-`group.servers.cpu_seconds`. What a kernel does not count is simply not there.
+`host.client1.tcp.retransmitted_segments`, over time with `_per_second`. Other machines have all of these behind `host.<name>.`
+(host_looks.py). Groups of processes: `group.servers.busy_cores`, in total `group.servers.cpu_seconds`, and under a quota
+`group.servers.throttled_share` of its periods. FUSE mounts: `fuse.client1.waiting_requests`. What a kernel does not count is not there.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Event, Lock, Thread
 from types import TracebackType
@@ -20,6 +21,7 @@ from types import TracebackType
 from leadline.run.observe.counter_ledger import NANOSECONDS, CounterLedger
 from leadline.run.observe.counter_readings import read_counters
 from leadline.run.observe.engine_clock import EngineClock
+from leadline.run.observe.fuse_queues import GAUGE, read_queues
 from leadline.run.observe.group_clock import GroupClock
 from leadline.run.observe.machine import Machine
 from leadline.run.observe.network_namespaces import NamespaceReader
@@ -41,12 +43,15 @@ class CounterSampler:
         root: Path = Path("/"),
         namespaces: NamespaceReader | None = None,
         groups: GroupClock | None = None,
+        queues: Mapping[str, str] | None = None,
     ) -> None:
+        """`queues`: the name of a client whose mount is FUSE -> the file that tells how many requests wait there."""
         self._machine = Machine(root)
         self._devices = tuple(devices)
         self._interfaces = tuple(interfaces)
         self._namespaces = namespaces
         self._groups = groups
+        self._queues = {f"fuse.{name}.{GAUGE}": path for name, path in (queues or {}).items()}
         self._engine_pids = tuple(engine_pids or ())
         self._interval_ns = int(interval_seconds * NANOSECONDS)
         self._engine = EngineClock(self._machine)
@@ -111,6 +116,7 @@ class CounterSampler:
                 reading.counters.update(self._namespaces.counters())
             if self._groups is not None:
                 reading.counters.update(self._groups.counters())
+            reading.gauges.update(read_queues(self._machine, self._queues))
             if self._engine.is_watching:
                 reading.counters["engine.cpu_ticks"] = self._engine.ticks()
             is_sliver = (

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from leadline.errors import UserError
+from leadline.run.lab.signals import undisturbed
 from leadline.store.conformance import Case
 
 ENDS_WITHIN_SECONDS = 5.0
@@ -59,18 +60,22 @@ def speak(argv: Sequence[str], directory: Path, at_most_seconds: float) -> Spoke
     Raises UserError where even then it does not end: it waits in the kernel, and so would every case after it.
     """
     started = time.monotonic()
-    process = subprocess.Popen(
-        argv, cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        errors="replace", start_new_session=True,
-        env={**os.environ, "LC_ALL": "C", "RUST_BACKTRACE": "0", "NO_COLOR": "1"},
-    )  # fmt: skip
+    process: subprocess.Popen[str] | None = None
     try:
+        with undisturbed():  # a process that is only just being started could not be ended
+            process = subprocess.Popen(
+                argv, cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                errors="replace", start_new_session=True,
+                env={**os.environ, "LC_ALL": "C", "RUST_BACKTRACE": "0", "NO_COLOR": "1"},
+            )  # fmt: skip
         text, complaint = process.communicate(timeout=at_most_seconds)
         return Spoken(text, complaint, process.returncode, round(time.monotonic() - started, 4))
     except subprocess.TimeoutExpired:
+        assert process is not None
         return _killed(process, time.monotonic() - started)
     except BaseException:  # Ctrl-C: nothing may go on writing behind our back
-        _killed(process, 0.0)
+        if process is not None:
+            _killed(process, 0.0)
         raise
 
 

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from leadline.run.observe.machine import Machine
@@ -75,11 +75,12 @@ def _folder_in(place: Path) -> Iterator[Path]:
 
 def _remove_leftovers(place: Path) -> None:
     for found in place.glob(f"{PREFIX}*"):
-        status = found.lstat()
-        is_old = time.time() - status.st_mtime > SETTLED_SECONDS
-        is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and is_marked(found)
-        if is_ours and is_old and not _in_use(found):
-            shutil.rmtree(found, ignore_errors=True)  # does not follow the alias in it
+        with suppress(FileNotFoundError):  # another run was done with it meanwhile
+            status = found.lstat()
+            is_old = time.time() - status.st_mtime > SETTLED_SECONDS
+            is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and is_marked(found)
+            if is_ours and is_old and not _in_use(found):
+                shutil.rmtree(found, ignore_errors=True)  # does not follow the alias in it
 
 
 def _in_use(folder: Path) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from leadline.run.hosts.temporary import remove_abandoned, temporary_folder
+import leadline.run.temporary
+from leadline.run.temporary import remove_abandoned, temporary_folder
 
 HELD = """
 import os, time
-from leadline.run.hosts.temporary import temporary_folder
+from leadline.run.temporary import temporary_folder
 with temporary_folder("test") as path:
     (path / "file").touch()
     os.utime(path, (0, 0))
@@ -52,3 +54,11 @@ def test_a_young_folder_a_link_and_other_names_are_left_alone(tmp_path: Path) ->
     remove_abandoned(tmp_path, "leadline-test-")
     assert young.exists()
     assert other.exists()
+
+
+def test_every_temporary_folder_of_a_run_is_one_that_the_next_run_removes() -> None:
+    """Folders inside a run or a work directory go with it; those among the system's temporary files have nobody else."""
+    run = Path(leadline.run.temporary.__file__).parent
+    bare = re.compile(r"(TemporaryDirectory|mkdtemp)\((?![^)]*dir=)")
+    found = [path.name for path in run.rglob("*.py") if bare.search(path.read_text(encoding="utf-8"))]
+    assert found == ["temporary.py"]
