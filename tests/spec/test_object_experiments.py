@@ -52,7 +52,8 @@ def refusal(*experiments: dict[str, Any], **top: Any) -> str:
         ({"object_size": "2GiB"}, ["`object_size`", "1 GiB"]),
         ({"objects": 0}, ["`objects`"]),
         ({"concurrency": [1, 0]}, ["`concurrency`"]),
-        ({"concurrency": 101}, ["fewer `objects` (100)", "set `runtime`"]),
+        ({"concurrency": 101}, ["fewer `objects` (100)", "raise `objects`"]),
+        ({"concurrency": 101, "runtime": "1s"}, ["fewer `objects` (100)", "raise `objects`"]),
         ({"part_size": "4MiB"}, ["no cell that can be", "`part_size` must be below"]),
         ({"concurrency": 3, "instances": 2}, ["no cell that can be", "divide"]),
         ({"runtime": 0}, ["`runtime` 0"]),
@@ -160,8 +161,8 @@ def test_objects_are_put_and_deleted_whatever_is_asked_for() -> None:
 def test_scaling_takes_objects_away_and_leaves_every_cell_as_many_as_are_ever_in_flight() -> None:
     steps = loads(OBJECTS | {"objects": 100, "concurrency": [1, 16], "repeats": 1}, scale="1/10")
     assert {step.cell["concurrency"]: step.cell["objects"] for step in steps} == {1: 16, 16: 16}
-    (timed,) = loads(OBJECTS | {"objects": 100, "runtime": "1s", "repeats": 1}, scale="1/10")
-    assert timed.cell["objects"] == 10
+    (timed,) = loads(OBJECTS | {"objects": 100, "concurrency": 16, "runtime": "1s", "repeats": 1}, scale="1/10")
+    assert timed.cell["objects"] == 16, "two puts of one object at once would measure who waits for whom"
 
 
 def test_the_noise_floor_is_measured_by_requests_and_never_by_the_checks() -> None:

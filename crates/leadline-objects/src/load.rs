@@ -171,6 +171,12 @@ impl ObjectLoad {
             format!("objects is {}: give a number from 1 to {MOST_OBJECTS}", self.objects)
         })?;
         self.check_concurrency()?;
+        refuse_unless(self.runtime_ns.is_none() || self.objects >= self.concurrency.into(), || {
+            format!(
+                "objects is {}, and {} requests are in flight: two at once would put one object; give at least {1}",
+                self.objects, self.concurrency
+            )
+        })?;
         refuse_unless(self.part_size_bytes != Some(0), || "part_size_bytes is 0: give a size".to_owned())?;
         refuse_unless(self.runtime_ns != Some(0) && self.timeout_ns > 0, || {
             "runtime_ns or timeout_ns is 0: give a time".to_owned()

@@ -1,8 +1,9 @@
 //! One phase of a load: what all clients share of it, and what each of them counts.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Barrier, OnceLock};
+use std::sync::{Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use futures_util::future::join_all;
@@ -40,6 +41,9 @@ pub struct Phase {
     count: Option<u64>,
     runtime_ns: Option<u64>,
     next: AtomicU64,
+    /// Objects that a window goes over and that are being put: another put of the same one at once would measure who waits for
+    /// whom, and in a directory leaves a file of both.
+    being_put: Mutex<BTreeSet<u64>>,
     begin: OnceLock<Begin>,
     /// When the last client was done.
     end: OnceLock<End>,
@@ -69,19 +73,46 @@ impl Phase {
             count,
             runtime_ns,
             next: AtomicU64::new(0),
+            being_put: Mutex::default(),
             begin: OnceLock::new(),
             end: OnceLock::new(),
         }
     }
 
-    /// The number of the next object to ask for; None when the window has closed.
+    /// The number of the next object to ask for, to be told when it was answered; None when the window has closed.
     fn next(&self, now_ns: u64, made: u64) -> Option<u64> {
         if self.runtime_ns.is_some_and(|runtime_ns| now_ns >= runtime_ns) {
             return None;
         }
-        let reach = if self.operation == Operation::Put { self.objects } else { made.max(1) };
-        let place = self.next.fetch_add(1, Ordering::Relaxed);
-        self.planned(made).is_none_or(|count| place < count).then_some(place % reach)
+        let mut being_put = self.objects_being_put();
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let is_wanted = self.planned(made).is_none_or(|count| place < count);
+            let number = is_wanted.then(|| place.checked_rem(self.reach(made))).flatten()?;
+            if being_put.as_mut().is_none_or(|objects| objects.insert(number)) {
+                return Some(number); // there are no fewer objects than requests in flight: one is free
+            }
+        }
+    }
+
+    fn answered(&self, number: u64) {
+        if let Some(mut objects) = self.objects_being_put() {
+            objects.remove(&number);
+        }
+    }
+
+    /// None where every object is asked for once, or where it does no harm to ask for one twice at a time.
+    fn objects_being_put(&self) -> Option<MutexGuard<'_, BTreeSet<u64>>> {
+        let comes_round = self.operation == Operation::Put && self.runtime_ns.is_some();
+        comes_round.then(|| self.being_put.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How many objects are gone over: none, where no put has come to any.
+    fn reach(&self, made: u64) -> u64 {
+        match self.operation {
+            Operation::Put | Operation::List => self.objects, // a listing is of no object
+            _ => made,
+        }
     }
 
     /// How many requests are to be made. Nothing is removed that was never put.
@@ -194,6 +225,7 @@ async fn worker(shared: &Shared, phase: &Phase, client: &Client, origin: Instant
     while let Some(number) = phase.next(started_ns, made) {
         let (answer, retried) = with_retries(shared.retries, client, phase.operation, number).await;
         let ended_ns = now_ns();
+        phase.answered(number);
         let answer = answer.and_then(|answer| match client.fault(number, &answer) {
             Some(failure) => Err(failure),
             None => Ok(answer.answered),
@@ -307,4 +339,57 @@ fn series(runtime_ns: u64, tallies: &[Tally]) -> Vec<RequestInterval> {
     let both = requests.ends_and_totals().zip(bytes.ends_and_totals());
     both.map(|((end_ns, operations), (_, size_bytes))| RequestInterval { end_ns, operations, size_bytes })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW_NS: u64 = 1000;
+
+    /// The objects that are asked for in turn, until the window closes after `requests`.
+    fn asked(operation: Operation, objects: u64, made: u64, requests: u64) -> Vec<u64> {
+        let phase = Phase::new(operation, objects, None, Some(WINDOW_NS));
+        let now_ns = |request| if request < requests { 0 } else { WINDOW_NS };
+        let next = |request| phase.next(now_ns(request), made).inspect(|&number| phase.answered(number));
+        (0..).map_while(next).collect()
+    }
+
+    #[test]
+    fn a_window_of_fixed_time_goes_over_the_objects_that_were_made_again_and_again() {
+        assert_eq!(asked(Operation::Put, 3, 0, 7), [0, 1, 2, 0, 1, 2, 0]);
+        assert_eq!(asked(Operation::Get, 3, 2, 5), [0, 1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn an_object_whose_put_takes_long_is_left_out_until_it_is_answered() {
+        let phase = Phase::new(Operation::Put, 3, None, Some(WINDOW_NS));
+        let next = || phase.next(0, 0).unwrap();
+        assert_eq!([next(), next(), next()], [0, 1, 2]);
+        phase.answered(2);
+        phase.answered(0);
+        assert_eq!([next(), next()], [0, 2]);
+        phase.answered(1);
+        assert_eq!(next(), 1);
+    }
+
+    #[test]
+    fn nothing_is_asked_for_where_no_put_came_to_any_object_and_listings_go_on() {
+        for operation in [Operation::Get, Operation::Head] {
+            assert!(asked(operation, 3, 0, 5).is_empty(), "{operation:?}");
+        }
+        assert_eq!(asked(Operation::List, 3, 0, 5).len(), 5);
+    }
+
+    #[test]
+    fn a_fixed_count_ends_by_itself_and_never_removes_what_was_not_made() {
+        let counted = |operation, made| {
+            let phase = Phase::new(operation, 4, Some(4), None);
+            (0..9).map_while(|_| phase.next(0, made)).count()
+        };
+        assert_eq!(
+            (counted(Operation::Put, 0), counted(Operation::Get, 4), counted(Operation::Delete, 2)),
+            (4, 4, 2)
+        );
+    }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use leadline_attempts::attempts;
 use leadline_objects::checks::{CheckResult, ObjectChecks};
 use leadline_objects::folder::{FolderAction, ObjectFolder};
 use leadline_objects::load::ObjectLoad;
@@ -108,16 +109,27 @@ fn what_comes_back_changed_is_a_failure() {
 fn a_window_of_fixed_time_goes_over_the_objects_again_and_has_a_course() {
     let root = tempfile::tempdir().unwrap();
     let mut step = load(root.path());
-    (step.objects, step.runtime_ns) = (5, Some(1_000_000_000));
-    let outcome = step.perform().unwrap();
-    for operation in [Operation::Put, Operation::Get, Operation::Head] {
-        let phase = phase(&outcome, operation);
-        assert!(operations(phase) > 5 && failed(phase) == 0, "{operation:?}");
-        assert!((1_000_000_000..30_000_000_000).contains(&phase.runtime_ns), "{operation:?}");
-        let seen: u64 = phase.series.iter().map(|interval| interval.operations).sum();
-        assert!(seen <= operations(phase) && seen + 3 >= operations(phase), "{operation:?}");
+    (step.objects, step.runtime_ns) = (3, Some(1_000_000_000));
+    let windows = [Operation::Put, Operation::Get, Operation::Head];
+    let measure = || {
+        let outcome = step.perform().unwrap();
+        for operation in windows {
+            let phase = phase(&outcome, operation);
+            let errors: Vec<_> = phase.clients.iter().flat_map(|share| &share.errors).collect();
+            assert!(errors.is_empty(), "{operation:?}: {errors:?}");
+            assert!((1_000_000_000..30_000_000_000).contains(&phase.runtime_ns), "{operation:?}");
+            let seen: u64 = phase.series.iter().map(|interval| interval.operations).sum();
+            assert!(seen <= operations(phase) && seen + 3 >= operations(phase), "{operation:?}");
+        }
+        outcome
+    };
+    // A put ends on the disk, and a busy disk takes a second for one.
+    let comes_round = |outcome: &ObjectLoadOutcome, each| operations(phase(outcome, each)) > 3;
+    let outcome = attempts(measure, |outcome| windows.iter().all(|&each| comes_round(outcome, each)));
+    for operation in windows {
+        assert!(comes_round(&outcome, operation), "{operation:?}");
     }
-    assert_eq!(operations(phase(&outcome, Operation::Delete)), 5);
+    assert_eq!(operations(phase(&outcome, Operation::Delete)), 3);
 }
 
 #[test]
@@ -152,6 +164,11 @@ fn nonsense_is_refused_in_words() {
     assert!(refused(|step| step.objects = 0).contains("objects is 0"));
     assert!(refused(|step| step.object_size_bytes = 0).contains("object_size_bytes is 0"));
     assert!(refused(|step| step.runtime_ns = Some(0)).contains("give a time"));
+    let few = refused(|step| (step.objects, step.runtime_ns) = (2, Some(1)));
+    assert_eq!(
+        few,
+        "objects is 2, and 3 requests are in flight: two at once would put one object; give at least 3"
+    );
 }
 
 #[test]

@@ -147,7 +147,7 @@ mod tests {
             outbox.post(Instant::now(), move || released.recv().unwrap());
             outbox.post(Instant::now() + MS, move || said.send(()).unwrap());
             heard
-                .recv_timeout(Duration::from_secs(20))
+                .recv_timeout(Duration::from_secs(60))
                 .expect("the second is given while the first is not done");
             release.send(()).unwrap();
             outbox.close();

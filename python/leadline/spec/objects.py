@@ -77,8 +77,8 @@ class ObjectExperiment(Strict):
             raise ValueError(f"has `instances` above {MOST_INSTANCES}; lower it, or add `clients`")
         if self.runtime is not None and self.runtime <= 0:
             raise ValueError('has `runtime` 0; give a time to measure for, such as "5s", or take it out')
-        if self.runtime is None and self.objects < max(self.concurrency):
+        if self.objects < max(self.concurrency):
             raise ValueError(
-                f"has fewer `objects` ({self.objects}) than requests in flight ({max(self.concurrency)}); raise `objects`, or set `runtime`"
+                f"has fewer `objects` ({self.objects}) than requests in flight ({max(self.concurrency)}); raise `objects`"
             )
         return self

@@ -139,6 +139,8 @@ mod tests {
     use super::*;
     use std::thread;
 
+    use leadline_attempts::attempts;
+
     /// A port that was free a moment ago. Tests that run at once have a loopback address each, or one could take the other's.
     fn free_port(address: IpAddr) -> u16 {
         connection::listen(SocketAddr::new(address, 0)).unwrap().local_addr().unwrap().port()
@@ -164,9 +166,18 @@ mod tests {
         })
     }
 
+    /// Whether so much came in a window of 100 ms, and up to its end.
+    fn came(receiver: &NetworkOutcome, bytes: u64) -> bool {
+        receiver
+            .received
+            .as_ref()
+            .is_some_and(|received| received.bytes > bytes && received.runtime_ns >= 90_000_000)
+    }
+
     #[test]
     fn half_of_every_round_trip_is_recorded_and_fills_the_time() {
-        let (client, server) = between(2, Test::Latency, 64);
+        let measure = || between(2, Test::Latency, 64);
+        let (client, server) = attempts(measure, |(client, _)| client.round_trips > 100);
         let latency = client.latency.unwrap();
         assert!(latency.count > 100 && server.latency.is_none());
         assert_eq!(client.round_trips, latency.count);
@@ -178,7 +189,8 @@ mod tests {
 
     #[test]
     fn what_one_side_streams_the_other_receives_and_no_more() {
-        let (client, server) = between(3, Test::OneWay, 65_536);
+        let measure = || between(3, Test::OneWay, 65_536);
+        let (client, server) = attempts(measure, |(_, server)| came(server, 1 << 20));
         let received = server.received.unwrap();
         assert!(client.received.is_none() && received.bytes > 1 << 20);
         // The ramp and what was on its way at the end were sent beside it.
@@ -190,7 +202,9 @@ mod tests {
 
     #[test]
     fn both_ways_each_side_counts_what_it_received() {
-        let (client, server) = between(4, Test::BothWays, 4096);
+        let measure = || between(4, Test::BothWays, 4096);
+        let (client, server) =
+            attempts(measure, |(client, server)| came(client, 1 << 16) && came(server, 1 << 16));
         for (sender, receiver) in [(&client, &server), (&server, &client)] {
             let received = receiver.received.as_ref().unwrap();
             assert!(received.bytes > 1 << 16 && received.bytes <= sender.sent_bytes, "{received:?}");

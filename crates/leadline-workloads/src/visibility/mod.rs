@@ -68,6 +68,8 @@ fn reply_to(client: &mut Client, line: &str) -> String {
 mod tests {
     use serde_json::{json, Value};
 
+    use leadline_attempts::attempts;
+
     use super::*;
 
     fn replies(directory: &Path, lines: &[Value]) -> Vec<Value> {
@@ -142,6 +144,18 @@ mod tests {
 
     #[test]
     fn a_probe_is_repeated_until_its_answer_comes_and_every_change_is_told() {
+        let told = attempts(change_during_a_poll, |told| told["sightings"][0]["probes"].as_u64() > Some(5));
+        assert_eq!((&told["number"], &told["came"]), (&json!(7), &json!(true)));
+        let seen = told["sightings"].as_array().unwrap();
+        let words: Vec<_> = seen.iter().map(|sighting| sighting["answer"].clone()).collect();
+        assert_eq!(words, [json!({"failed": "ENOENT"}), json!({"value": "file"})]);
+        let after_ns = seen[1]["start_ns"].as_u64().unwrap() - told["received_ns"].as_u64().unwrap();
+        assert!((30_000_000..9_000_000_000).contains(&after_ns), "{after_ns}");
+        assert!(seen[0]["probes"].as_u64().unwrap() > 5);
+    }
+
+    /// What is told of a file that appears while it is looked for.
+    fn change_during_a_poll() -> Value {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("f");
         let writer = std::thread::spawn(move || {
@@ -151,15 +165,9 @@ mod tests {
         let calls = json!([{"call": "stat", "name": "f", "field": "kind"}]);
         let poll = json!({"number": 7, "calls": calls, "until": {"value": "file"},
             "every_ns": 1_000_000, "at_most_ns": 10_000_000_000_u64});
-        let told = &replies(place.path(), &[poll])[0];
+        let told = replies(place.path(), &[poll]).remove(0);
         writer.join().unwrap();
-        assert_eq!((&told["number"], &told["came"]), (&json!(7), &json!(true)));
-        let seen = told["sightings"].as_array().unwrap();
-        let words: Vec<_> = seen.iter().map(|sighting| sighting["answer"].clone()).collect();
-        assert_eq!(words, [json!({"failed": "ENOENT"}), json!({"value": "file"})]);
-        let after_ns = seen[1]["start_ns"].as_u64().unwrap() - told["received_ns"].as_u64().unwrap();
-        assert!((30_000_000..9_000_000_000).contains(&after_ns), "{after_ns}");
-        assert!(seen[0]["probes"].as_u64().unwrap() > 5);
+        told
     }
 
     #[test]
