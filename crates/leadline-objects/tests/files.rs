@@ -31,7 +31,7 @@ fn load(root: &Path) -> ObjectLoad {
         runtime_ns: None,
         listings: Some(4),
         retries: 0,
-        timeout_ns: 10_000_000_000,
+        timeout_ns: 100_000_000_000,
         seed: 1,
         external_barriers: false,
     }
@@ -178,7 +178,7 @@ fn a_directory_passes_the_checks_that_a_file_system_can_pass() {
         store: store(root.path()),
         folder: FOLDER.to_owned(),
         big_object_bytes: 1 << 20,
-        timeout_ns: 10_000_000_000,
+        timeout_ns: 100_000_000_000,
     };
     let checks = step.perform().unwrap().checks;
     assert_eq!(checks.len(), 16);
