@@ -38,7 +38,7 @@ pub struct ObjectLoad {
     /// A folder of leadline's own, claimed before.
     pub folder: String,
     pub object_size_bytes: u64,
-    /// How many different objects there are.
+    /// How many different objects there are; no fewer than requests in flight where `runtime_ns` is given.
     pub objects: u64,
     /// Requests in flight, over all clients.
     pub concurrency: u32,
