@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use leadline_workloads::visibility;
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 
 /// Serves a directory; the document that is left to print is empty, since every reply was printed when it came.
 pub fn serve(directory: &Path, instructions: &Path) -> Result<String, String> {
@@ -21,7 +23,16 @@ pub fn serve(directory: &Path, instructions: &Path) -> Result<String, String> {
             format!("cannot read the instructions from {}: {error}", instructions.display())
         })?))
     };
-    visibility::serve(directory, &mut lines, &mut io::stdout().lock())
+    visibility::serve(directory, &mut lines, &mut io::stdout().lock(), &is_heard)
         .map_err(|refusal| refusal.to_string())?;
     Ok(String::new())
+}
+
+/// Whether somebody may still read the replies. Standard input says nothing of that: all instructions may have been sent at once.
+fn is_heard() -> bool {
+    let stdout = io::stdout();
+    let mut replies = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
+    let has_gone = |flags: PollFlags| flags.intersects(PollFlags::POLLERR | PollFlags::POLLHUP);
+    // A call that a signal interrupted tells nothing.
+    poll(&mut replies, PollTimeout::ZERO).is_err() || !replies[0].revents().is_some_and(has_gone)
 }

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 
@@ -44,6 +45,20 @@ fn instructions_may_stand_in_a_file() {
     let done = client(&[path(place.path()), path(&file)]).wait_with_output().unwrap();
     let told: Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!((&told["number"], &told["sightings"][0]["answer"]), (&json!(5), &json!({"failed": "ENOENT"})));
+}
+
+#[test]
+fn a_client_whose_replies_nobody_reads_any_more_stops_looking() {
+    let place = tempfile::tempdir().unwrap();
+    let mut client = client(&[path(place.path())]);
+    let mut instructions = client.stdin.take().unwrap();
+    let calls = json!([{"call": "access", "name": "nothing"}]);
+    let never = json!({"number": 1, "calls": calls, "until": {"value": ""}, "every_ns": 1_000_000, "at_most_ns": 120_000_000_000_u64});
+    writeln!(instructions, "{never}").unwrap();
+    let begun = Instant::now();
+    drop(client.stdout.take());
+    assert_eq!(client.wait().unwrap().code(), Some(2));
+    assert!(begun.elapsed() < Duration::from_secs(100), "it looked on until its patience was over");
 }
 
 #[test]

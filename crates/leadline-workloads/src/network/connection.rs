@@ -13,7 +13,7 @@ use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use crate::Refusal;
 
 /// The other side has this long to come: both were let go together.
-const PEER_WITHIN: Duration = Duration::from_secs(10);
+const PEER_WITHIN: Duration = Duration::from_secs(30);
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 /// Longer than any retransmission that still ends well; a side that waits longer has lost the other.
 const SILENT_AT_MOST: Duration = Duration::from_secs(30);

@@ -33,11 +33,13 @@ struct Mistake<'line> {
     line: &'line str,
 }
 
-/// Follows the instructions, one a line, in `directory`, until they end; files that are still open are closed then.
+/// Follows the instructions, one a line, in `directory`, until they end; files that are still open are closed then. Who waits for
+/// what comes of one may go away meanwhile: `is_heard` is asked between two looks, or a client would look on for minutes.
 pub fn serve(
     directory: &Path,
     instructions: &mut dyn BufRead,
     replies: &mut dyn Write,
+    is_heard: &dyn Fn() -> bool,
 ) -> Result<(), Refusal> {
     let mut client = Client::new(directory);
     for line in instructions.lines() {
@@ -45,7 +47,7 @@ pub fn serve(
         if line.trim().is_empty() {
             continue;
         }
-        let reply = reply_to(&mut client, &line);
+        let reply = reply_to(&mut client, &line, is_heard);
         writeln!(replies, "{reply}")
             .and_then(|()| replies.flush())
             .map_err(|error| Refusal(format!("nobody reads the replies any more: {error}")))?;
@@ -53,10 +55,12 @@ pub fn serve(
     Ok(())
 }
 
-fn reply_to(client: &mut Client, line: &str) -> String {
+fn reply_to(client: &mut Client, line: &str, is_heard: &dyn Fn() -> bool) -> String {
     let followed = serde_json::from_str::<Instruction>(line)
         .map_err(|error| format!("this is no instruction: {error}"))
-        .and_then(|instruction| poll::follow(client, &instruction).map_err(|refusal| refusal.to_string()));
+        .and_then(|instruction| {
+            poll::follow(client, &instruction, is_heard).map_err(|refusal| refusal.to_string())
+        });
     match followed {
         Ok(reply) => serde_json::to_string(&reply),
         Err(mistake) => serde_json::to_string(&Mistake { mistake, line }),
@@ -75,7 +79,7 @@ mod tests {
     fn replies(directory: &Path, lines: &[Value]) -> Vec<Value> {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         let mut written = Vec::new();
-        serve(directory, &mut text.as_bytes(), &mut written).unwrap();
+        serve(directory, &mut text.as_bytes(), &mut written, &|| true).unwrap();
         String::from_utf8(written).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

@@ -15,8 +15,12 @@ const GROWTH: u64 = 100;
 /// An answer that flickers without end must not fill the memory; later changes are dropped, but for the last.
 const SIGHTINGS_AT_MOST: usize = 200;
 
-/// Follows an instruction to its end; refused only where it asks for what cannot be understood.
-pub fn follow(client: &mut Client, instruction: &Instruction) -> Result<Reply, Refusal> {
+/// Follows an instruction to its end; refused where it asks for what cannot be understood, and where nobody hears what comes of it.
+pub fn follow(
+    client: &mut Client,
+    instruction: &Instruction,
+    is_heard: &dyn Fn() -> bool,
+) -> Result<Reply, Refusal> {
     wake_this_thread_on_time();
     let received_ns = monotonic_ns();
     let mut sightings: Vec<Sighting> = Vec::new();
@@ -30,6 +34,7 @@ pub fn follow(client: &mut Client, instruction: &Instruction) -> Result<Reply, R
         if came || start_ns - received_ns >= instruction.at_most_ns {
             return Ok(Reply { number: instruction.number, received_ns, sightings, came });
         }
+        Refusal::unless(is_heard(), || "nobody waits for the answer any more".to_owned())?;
         let waited_ns = end_ns - received_ns;
         std::thread::sleep(Duration::from_nanos(instruction.every_ns + waited_ns / GROWTH));
     }

@@ -28,7 +28,7 @@ from leadline.run.crews.fio_server_files import (
 from leadline.run.seams import Completed, Host, Invocation
 
 USUAL_PORT = 8765
-LISTENS_WITHIN_SECONDS = 10.0
+LISTENS_WITHIN_SECONDS = 30.0
 LIVES_LONGER_SECONDS = 60.0
 """A server is given this much more time than its step."""
 
