@@ -91,7 +91,7 @@ def _can_be(cell: Cell) -> bool:
 def _scaled(experiment: ObjectExperiment, scaling: Scaling) -> int:
     """Fewer objects, of the same size, and never fewer than are in flight at most: all cells have the same."""
     objects = experiment.objects
-    fewer = max(int(objects * scaling.scale), max(experiment.concurrency)) if scaling.scale != 1 else objects
+    fewer = max(int(objects * scaling.scale), *experiment.concurrency) if scaling.scale != 1 else objects
     scaling.note("objects", f"{objects:,}", f"{fewer:,}")
     return fewer
 
