@@ -37,7 +37,7 @@ hypothesis.settings.load_profile("the same everywhere")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes more than ten seconds of real load")
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # what a script's `&` does; every child would inherit it
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # by the `&` of a script; children would inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "root: mounts something or becomes another user")
 

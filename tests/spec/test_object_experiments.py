@@ -161,7 +161,9 @@ def test_objects_are_put_and_deleted_whatever_is_asked_for() -> None:
 def test_scaling_takes_objects_away_and_leaves_every_cell_as_many_as_are_ever_in_flight() -> None:
     steps = loads(OBJECTS | {"objects": 100, "concurrency": [1, 16], "repeats": 1}, scale="1/10")
     assert {step.cell["concurrency"]: step.cell["objects"] for step in steps} == {1: 16, 16: 16}
-    (timed,) = loads(OBJECTS | {"objects": 100, "concurrency": 16, "runtime": "1s", "repeats": 1}, scale="1/10")
+    (timed,) = loads(
+        OBJECTS | {"objects": 100, "concurrency": 16, "runtime": "1s", "repeats": 1}, scale="1/10"
+    )
     assert timed.cell["objects"] == 16, "two puts of one object at once would measure who waits for whom"
 
 

@@ -46,7 +46,9 @@ class ObjectExperiment(Strict):
         OPERATIONS, description="kinds of requests, one after the other; put and delete are always made"
     )
     object_size: Axis[Size] = (4 << 20,)
-    objects: Count = Field(100, description="how many different objects, of each client; no fewer than requests in flight")
+    objects: Count = Field(
+        100, description="how many different objects, of each client; no fewer than requests in flight"
+    )
     part_size: Axis[Free[Size]] | None = Field(
         None, description='puts in parts of this size; "none" in a list: in a piece'
     )
